@@ -51,7 +51,7 @@ export async function preparePipeline(file: string, options: JobOptions, client:
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     const problems = error.details.problems.map(
-      (problem): Problem => ({ ...problem, line: lineOf(problem.path.split(".")) }),
+      (problem): Problem => ({ ...problem, line: lineOf(pathOf(problem.path)) }),
     );
     throw new InvalidInputError(
       `${file} has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}`,
@@ -91,3 +91,10 @@ async function definitionOf(file: string): Promise<string> {
   const rule = "must export the pipeline as default: `export default definePipeline(…)`";
   throw new InvalidInputError(`${file} is no pipeline`, [{ path: "pipeline", value: file, rule }]);
 }
+
+/** Splits `steps.a.after[0]`. */
+const pathOf = (path: string): readonly (string | number)[] =>
+  path
+    .split(/[.[\]]+/)
+    .filter((part) => part !== "")
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));

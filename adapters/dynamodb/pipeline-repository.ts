@@ -1,5 +1,5 @@
 import type { CacheEntry, PipelineIndex, PipelineRepository, Wait } from "../../core/pipelines/ports";
-import type { PipelineRun, PipelineVersion, StepReference, StepState } from "../../core/pipelines/records";
+import type { PipelineRun, PipelineVersion, StepReference, StepState, StepStatus } from "../../core/pipelines/records";
 import { catalog, queryIndex } from "../../platform/permissions/grants";
 import { absent, catalogPort, ex, exists, type Item, recordOf, type Table, teamCatalogPort } from "./table";
 
@@ -86,6 +86,11 @@ export function createPipelineRepository(table: Table, team: string): PipelineRe
     delistRun: async (id) => void (await table.delete(openKey(id))),
 
     steps: async (id) => (await table.all(ex`pk = ${pk(id)} AND begins_with(sk, ${"STEP#"})`)).map(stateOf),
+    async statuses(id) {
+      const where = ex`pk = ${pk(id)} AND begins_with(sk, ${"STEP#"})`;
+      const items = await table.all(where, { select: ex`sk, #status` });
+      return new Map(items.map(({ sk, status }) => [String(sk).slice("STEP#".length), status as StepStatus]));
+    },
     async findStep(reference) {
       const item = await table.get(stepKey(reference.pipelineRunId, reference));
       return item && stateOf(item);

@@ -14,14 +14,23 @@ import {
 } from "../../core/pipelines/start";
 import { functionRule } from "../../platform/user-functions";
 import { defineReplyRoute, defineRoute } from "../http/route";
+import { allOperations } from "../operations";
 import * as operations from "../operations/pipelines";
+
+const operationRule = (id: string) =>
+  allOperations.some(({ operationId }) => operationId === id)
+    ? undefined
+    : "must be the id of an operation of this API";
 
 const portsOf = (platform: Platform) => pipelinePorts({ ...platform, randomId: () => randomBytes(8).toString("hex") });
 
 export const pipelineRoutes = [
   defineReplyRoute(operations.pushPipeline, async ({ platform, body, caller, actor }) => {
     const author = { actor, ...submittersOf(caller) };
-    const pushed = await pushPipeline(platform, body, author, functionRule(platform.config));
+    const pushed = await pushPipeline(platform, body, author, {
+      function: functionRule(platform.config),
+      operation: operationRule,
+    });
     return { status: pushed.created ? 201 : 200, body: pushed };
   }),
 

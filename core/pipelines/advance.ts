@@ -20,8 +20,7 @@ export async function advance(dependencies: PipelineDependencies, id: string): P
   for (;;) {
     const now = (await pipelines.findRun(id)) ?? run;
     if (now.status !== "running") return;
-    const states = await pipelines.steps(id);
-    const statuses = new Map(states.map(({ step, status }) => [step, status]));
+    const statuses = await pipelines.statuses(id);
     const { begin, skip, cancel, end } = decide(plan, now, statuses);
     const created = (step: string, status: "running" | "skipped"): StepState => {
       const at = isoTime(clock);
@@ -39,10 +38,10 @@ export async function advance(dependencies: PipelineDependencies, id: string): P
       await executions.startStep(team, referenceOf(run, step));
     });
     const reason = now.stopping?.failure.message ?? `a step failed, and the pipeline's onFailure is ${plan.onFailure}`;
-    await eachLimited(cancel, startsAtOnce, (step) =>
-      cancelStep(dependencies, run, states.find((each) => each.step === step)!, reason),
+    await eachLimited(cancel, startsAtOnce, async (step) =>
+      cancelStep(dependencies, run, (await pipelines.findStep(referenceOf(run, step)))!, reason),
     );
-    if (end) return closeRun(dependencies, now, states, end);
+    if (end) return closeRun(dependencies, now, end);
     if (skip.length + cancel.length === 0) return;
   }
 }
@@ -50,11 +49,11 @@ export async function advance(dependencies: PipelineDependencies, id: string): P
 async function closeRun(
   dependencies: PipelineDependencies,
   run: PipelineRun,
-  states: readonly StepState[],
   { status, failedStep }: NonNullable<ReturnType<typeof decide>["end"]>,
 ): Promise<void> {
   const { pipelines, clock } = dependencies;
-  const failure = states.find(({ step }) => step === failedStep)?.failure;
+  const failed = failedStep === undefined ? undefined : await pipelines.findStep(referenceOf(run, failedStep));
+  const failure = failed?.failure;
   const endedAt = isoTime(clock);
   const cause = run.stopping?.failure ?? (failure && { ...failure, step: failedStep });
   await pipelines.updateRun(run.pipelineRunId, { status, endedAt, ...(cause ? { failure: cause } : {}) });
@@ -84,18 +83,16 @@ async function cancelStep(
   state: StepState,
   reason: string,
 ): Promise<void> {
-  const { pipelines, executions, team, clock, cancelTraining, cancelPipeline } = dependencies;
+  const { pipelines, executions, team, clock } = dependencies;
   const reference: StepReference = referenceOf(run, state.step, state.item);
   if (state.map) {
     const items = await itemsDone(pipelines, run.pipelineRunId, state.step);
     const open = items.filter(({ status }) => status === "running");
     await eachLimited(open, startsAtOnce, (item) => cancelStep(dependencies, run, item, reason));
   }
-  const by = `pipeline run ${run.pipelineRunId}`;
-  if (state.waitsFor?.kind === "run") await cancelTraining(state.waitsFor.id, by);
-  if (state.waitsFor?.kind === "pipeline") await cancelPipeline(state.waitsFor.id, by);
+  if (state.waitsFor) await cancelAwaited(dependencies, state.waitsFor, reference);
   await executions.stopStep(team, reference, reason);
-  const { waitsFor, ...rest } = state;
+  const { waitsFor: _, ...rest } = state;
   const failure = { code: "CANCELLED", message: `${pathOf(state)} was cancelled: ${reason}` };
   await pipelines.updateStep(
     run.pipelineRunId,
@@ -104,7 +101,16 @@ async function cancelStep(
   );
   // The step may have taken a lease since its state was read.
   await releaseLease(dependencies, reference, (await pipelines.findStep(reference))?.key);
-  if (waitsFor) await pipelines.deleteWait(waitsFor.kind, waitsFor.id);
+}
+
+/** Cancels the run that a step waits for. Its end is nobody's any more. */
+export async function cancelAwaited(
+  { pipelines, cancelTraining, cancelPipeline }: PipelineDependencies,
+  { kind, id }: NonNullable<StepState["waitsFor"]>,
+  { pipelineRunId }: StepReference,
+): Promise<void> {
+  await (kind === "run" ? cancelTraining : cancelPipeline)(id, `pipeline run ${pipelineRunId}`);
+  await pipelines.deleteWait(kind, id);
 }
 
 /** Returns the states of all items of a `forEach` that began, in their order. */

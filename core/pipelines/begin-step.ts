@@ -23,11 +23,13 @@ export type NextMove =
 export type Resolved = Readonly<Record<string, unknown>>;
 
 /** Seconds between two looks at the lease of another step. */
-const [firstPollSeconds, maxPollSeconds] = [1, 60];
+const [firstPollSeconds, maxPollSeconds] = [1, 600];
 /** A lease outlasts its step by this, for the delivery of its end. */
 const leaseGraceMs = 120_000;
 const startsAtOnce = 16;
 const maxInput = 16 * 1024;
+/** Parts of a key only explain misses. Without them, a miss has no reason. */
+const maxKeyParts = 64 * 1024;
 
 /** Begins an attempt of a step: decides whether it runs at all, and whether an equal step has its output. Idempotent. */
 export async function beginStep(
@@ -162,11 +164,12 @@ async function reuse(
     run.noCache && (run.noCache.length === 0 || run.noCache.includes(reference.step)) ? "the cache is off" : undefined;
   // The code behind an ARN may change without a trace, and an operation of the API has effects.
   const cached = definition.cache ?? (kind === "train" || typeof definition.function === "object");
+  const explained = JSON.stringify(parts).length <= maxKeyParts;
   const record = (change: Partial<StepState>): Promise<boolean> => {
     const input = JSON.stringify(resolved).length <= maxInput ? { input: resolved as StepState["input"] } : {};
     return pipelines.updateStep(
       reference.pipelineRunId,
-      { ...state, ...input, keyParts: parts, ...change },
+      { ...state, ...input, ...(explained ? { keyParts: parts } : {}), key, ...change },
       state.attempt,
     );
   };
@@ -180,7 +183,7 @@ async function reuse(
       ? undefined
       : await pipelines.findStep({ ...reference, pipelineRunId: run.resumedFrom });
   let damaged: string | undefined;
-  if (earlier?.status === "succeeded" && earlier.keyParts && keyOf(earlier.keyParts) === key) {
+  if (earlier?.status === "succeeded" && earlier.key === key) {
     const checked = await checkedOutput(objects, earlier);
     if ("value" in checked) return hit(checked.value, `run ${run.resumedFrom}, which it resumes`);
     damaged = checked.damaged;
@@ -212,7 +215,7 @@ async function reuse(
     off ??
     damaged ??
     (last === undefined ? "the first time" : changes || `the output of run ${last.pipelineRunId} is not kept`);
-  if (await record({ key, why: `miss: ${reason}` })) return undefined;
+  if (await record({ why: `miss: ${reason}` })) return undefined;
   // It was cancelled in the meantime.
   await releaseLease(dependencies, reference, key);
   return { next: "done" };

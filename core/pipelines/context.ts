@@ -70,7 +70,10 @@ export async function contextOf(
   {
     pipelines,
     objects,
-  }: { readonly pipelines: Pick<PipelineRepository, "findStep">; readonly objects: Pick<ObjectStore, "getContent"> },
+  }: {
+    readonly pipelines: Pick<PipelineRepository, "findStep" | "steps">;
+    readonly objects: Pick<ObjectStore, "getContent">;
+  },
   { run, plan, reference: { step, item } }: Omit<Step, "state">,
 ): Promise<ExpressionContext> {
   const { pipelineRunId, parameters, pipeline, createdAt, failure, stopping } = run;
@@ -85,12 +88,18 @@ export async function contextOf(
       ] as const;
     }),
   );
+  /** The first failure of a step, for the steps of `finally`. */
+  const failureOf = async () => {
+    if (!references.some(({ root }) => root === "run")) return undefined;
+    const failed = (await pipelines.steps(pipelineRunId)).find(({ status }) => status === "failed");
+    return failed?.failure && { ...failed.failure, step: failed.step };
+  };
   const map = item === undefined ? undefined : (await pipelines.findStep({ pipelineRunId, step }))?.map;
   const items = map && (await readItems(objects, map.itemsSha256));
   return {
     parameters,
     steps: Object.fromEntries(steps),
-    run: { id: pipelineRunId, pipeline, createdAt, failure: failure ?? stopping?.failure },
+    run: { id: pipelineRunId, pipeline, createdAt, failure: failure ?? stopping?.failure ?? (await failureOf()) },
     ...(items && item !== undefined ? { item: items[item], index: item } : {}),
   };
 }

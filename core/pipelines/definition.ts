@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { runLimitsSchema } from "../runs/job";
 import { codeReference } from "../runs/shapes";
 import { type Shape, sha256 } from "../shapes";
 
@@ -120,8 +119,15 @@ export const pipelineDefinition = z.strictObject({
   finally: steps.default({}),
   /** `stop`: a failure cancels the other steps. `finish`: steps that do not depend on it go on. */
   onFailure: z.enum(["stop", "finish"]).default("stop"),
-  /** A run that exceeds a limit fails. Dollars are the estimated cost of its trainings. */
-  limits: runLimitsSchema.optional(),
+  /** A run that takes longer fails. */
+  limits: z
+    .strictObject({
+      hours: z
+        .number()
+        .positive()
+        .max(24 * 365),
+    })
+    .optional(),
 });
 export interface PipelineDefinition extends Shape<typeof pipelineDefinition> {}
 export interface StepDefinition extends Shape<typeof stepDefinition> {}

@@ -1,6 +1,6 @@
 import { mapLimited } from "../each-limited";
 import { isoTime } from "../ports";
-import { advance, itemsDone, releaseLease } from "./advance";
+import { advance, cancelAwaited, isSameStep, itemsDone, releaseLease } from "./advance";
 import { loadStep, readOutput, type Step, storeOutput } from "./context";
 import { isOfType, stepsOf } from "./plan";
 import type { PipelineDependencies } from "./ports";
@@ -8,7 +8,13 @@ import { pathOf, referenceOf, type StepFailure, type StepReference, type StepSta
 
 /** The end of an attempt of a step. */
 export type StepEnd =
-  | { readonly status: "succeeded"; readonly output: unknown; readonly why?: string }
+  | {
+      readonly status: "succeeded";
+      readonly output?: unknown;
+      /** The output as JSON in the content store, if it is too large for an answer. */
+      readonly outputSha256?: string;
+      readonly why?: string;
+    }
   | { readonly status: "skipped"; readonly why: string }
   | { readonly status: "failed"; readonly failure: StepFailure };
 
@@ -33,8 +39,12 @@ export async function endStep(
     return {};
   }
   const definition = stepsOf(plan).get(reference.step)!;
-  const checked = end.status === "succeeded" ? checkedEnd(end, definition.output) : end;
+  const checked =
+    end.status === "succeeded"
+      ? checkedEnd({ ...end, output: await readOutput(dependencies.objects, end) }, definition.output)
+      : end;
   const { pipelines, clock } = dependencies;
+  if (checked.status === "failed" && state.waitsFor) await cancelAwaited(dependencies, state.waitsFor, reference);
   if (checked.status === "failed" && state.attempt <= definition.retries && run.stopping === undefined) {
     await releaseLease(dependencies, reference, state.key);
     await pipelines.updateStep(
@@ -140,7 +150,7 @@ async function keepOutput(
   const { key, keyParts } = state;
   if (key === undefined) return;
   const entry = await pipelines.findCached(key);
-  if (entry?.leasedUntil !== undefined || entry === undefined)
+  if (entry?.leasedUntil !== undefined && isSameStep(entry.holder, reference))
     await pipelines.putCached(key, { holder: reference, ...stored }, entry);
   if (keyParts)
     await pipelines.putLastKey(run.pipeline, reference.step, { pipelineRunId: run.pipelineRunId, parts: keyParts });

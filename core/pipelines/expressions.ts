@@ -79,16 +79,28 @@ function collect(node: unknown, references: Reference[], inner: boolean): void {
   for (const child of Object.values(node)) collect(child, references, inner);
 }
 
-const placeholder = /\$\{((?:[^{}]|\{[^{}]*\})*)\}/g;
-const whole = /^\$\{((?:[^{}]|\{[^{}]*\})*)\}$/;
+/** Splits a text into its literal parts (even) and its expressions (odd). Braces within an expression must balance. */
+function partsOf(text: string): readonly string[] {
+  const parts: string[] = [];
+  let at = 0;
+  for (let begin = text.indexOf("${"); begin !== -1; begin = text.indexOf("${", at)) {
+    let depth = 1;
+    let end = begin + 2;
+    for (; end < text.length && depth > 0; end += 1) depth += text[end] === "{" ? 1 : text[end] === "}" ? -1 : 0;
+    if (depth > 0) throw new ExpressionError("must end with }: its braces do not balance");
+    parts.push(text.slice(at, begin), text.slice(begin + 2, end - 1));
+    at = end;
+  }
+  return [...parts, text.slice(at)];
+}
 
-/** Returns the expressions in a template's texts, each with its place. */
+/** Returns the expressions in a template's texts, each with its place. @throws ExpressionError */
 export function expressionsIn(
   template: unknown,
   path: string,
 ): readonly { readonly path: string; readonly text: string }[] {
   if (typeof template === "string")
-    return [...template.matchAll(placeholder)].map(([, text]) => ({ path, text: text! }));
+    return partsOf(template).flatMap((text, i) => (i % 2 === 1 ? [{ path, text }] : []));
   if (typeof template !== "object" || template === null) return [];
   return Object.entries(template).flatMap(([key, value]) => expressionsIn(value, path === "" ? key : `${path}.${key}`));
 }
@@ -107,16 +119,14 @@ export function referencesOf(text: string): readonly Reference[] {
  */
 export async function evaluate(template: unknown, context: ExpressionContext): Promise<unknown> {
   if (typeof template === "string") {
-    const [, only] = whole.exec(template) ?? [];
-    if (only !== undefined) return evaluateText(only, context);
-    let text = "";
-    let at = 0;
-    for (const match of template.matchAll(placeholder)) {
-      const value = await evaluateText(match[1]!, context);
-      text += template.slice(at, match.index) + (typeof value === "string" ? value : JSON.stringify(value ?? null));
-      at = match.index + match[0].length;
-    }
-    return text + template.slice(at);
+    const parts = partsOf(template);
+    if (parts.length === 3 && parts[0] === "" && parts[2] === "") return evaluateText(parts[1]!, context);
+    const texts = parts.map(async (part, i) => {
+      if (i % 2 === 0) return part;
+      const value = await evaluateText(part, context);
+      return typeof value === "string" ? value : JSON.stringify(value ?? null);
+    });
+    return (await Promise.all(texts)).join("");
   }
   if (typeof template !== "object" || template === null) return template;
   if (Array.isArray(template)) return Promise.all(template.map((each) => evaluate(each, context)));

@@ -27,12 +27,19 @@ const trainingOutput: Readonly<Record<string, ValueType>> = {
   weights: "object",
 };
 
+/** Rules of a deployment: each returns the rule that a value breaks, if any. */
+export interface DeploymentRules {
+  /** For the ARN of a function. */
+  readonly function?: (arn: string) => string | undefined;
+  /** For the id of an operation of the API. */
+  readonly operation?: (id: string) => string | undefined;
+}
+
 /**
  * Makes the canonical plan of a definition. Pure.
- * @param functionProblem returns the rule that a function's ARN breaks in the deployment
  * @throws InvalidInputError with every problem at once
  */
-export function planOf(input: unknown, functionProblem: (arn: string) => string | undefined = () => undefined): Plan {
+export function planOf(input: unknown, rules: DeploymentRules = {}): Plan {
   const bytes = Buffer.byteLength(JSON.stringify(input) ?? "");
   if (bytes > pipelineLimits.bytes)
     throw refused([{ path: "", rule: `must have at most ${pipelineLimits.bytes} bytes as JSON; it has ${bytes}` }]);
@@ -64,10 +71,11 @@ export function planOf(input: unknown, functionProblem: (arn: string) => string 
     Object.fromEntries(
       Object.entries(definition[section]).map(([name, step]) => {
         const parents = checkStep(`${section}.${name}`, name, step, definition, all, section, problems);
-        if (typeof step.function === "string") {
-          const rule = functionProblem(step.function);
-          if (rule) problems.push({ path: `${section}.${name}.function`, value: step.function, rule });
-        }
+        const refuse = (field: string, value: string, rule: string | undefined) => {
+          if (rule !== undefined) problems.push({ path: `${section}.${name}.${field}`, value, rule });
+        };
+        if (typeof step.function === "string") refuse("function", step.function, rules.function?.(step.function));
+        if (step.api) refuse("api.operation", step.api.operation, rules.operation?.(step.api.operation));
         return [name, { ...step, after: parents }];
       }),
     );
@@ -105,7 +113,7 @@ function checkStep(
     // A step of finally begins after all others.
     else if (section === "steps" || !Object.hasOwn(steps, parent)) parents.add(parent);
   };
-  for (const [i, parent] of step.after?.entries() ?? []) add(`${path}.after.${i}`, parent);
+  for (const [i, parent] of step.after?.entries() ?? []) add(`${path}.after[${i}]`, parent);
   if (kindOf(step) !== "function" && input !== undefined)
     problems.push({ path: `${path}.input`, rule: "is only for a function" });
   for (const [field, text] of Object.entries({ when, forEach })) {
@@ -114,7 +122,14 @@ function checkStep(
   }
   const { train, api, pipeline, fail } = step;
   const templates = { when, forEach, input, environment, train, api, pipeline, fail };
-  for (const { path: at, text } of expressionsIn(templates, path)) {
+  let expressions: ReturnType<typeof expressionsIn> = [];
+  try {
+    expressions = expressionsIn(templates, path);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    problems.push({ path, rule: `has an expression that ${error.message}` });
+  }
+  for (const { path: at, text } of expressions) {
     try {
       for (const { root, name: referenced, field } of referencesOf(text)) {
         const refuse = (rule: string) => problems.push({ path: at, value: `\${${text}}`, rule });
@@ -141,7 +156,7 @@ function checkStep(
       problems.push({ path: at, value: `\${${text}}`, rule: error.message });
     }
   }
-  if (train && expressionsIn(train, "").length === 0) {
+  if (train && !expressions.some(({ path: at }) => at.startsWith(`${path}.train`))) {
     const job = jobSchema.safeParse(train, { reportInput: true });
     if (!job.success)
       problems.push(...problemsOf(job.error).map((problem) => ({ ...problem, path: `${path}.train.${problem.path}` })));
@@ -201,7 +216,7 @@ export function parametersOf(
     }));
   const result: Record<string, unknown> = {};
   for (const [each, { type, default: usual, enum: allowed }] of Object.entries(parameters)) {
-    const value = values[each] ?? usual;
+    const value = Object.hasOwn(values, each) ? values[each] : usual;
     if (value === undefined) problems.push({ path: each, rule: "must be given: it has no default" });
     else if (!isOfType(value, type)) problems.push({ path: each, value, rule: `must be of type ${type}` });
     else if (allowed && !isOneOf(value, allowed))

@@ -4,7 +4,7 @@ import type { Logger } from "../logging";
 import type { Clock, ObjectStore } from "../ports";
 import type { TaskTokens } from "../runs/ports";
 import type { SubmitDependencies } from "../training/submit";
-import type { PipelineRun, PipelineVersion, StepReference, StepState } from "./records";
+import type { PipelineRun, PipelineVersion, StepReference, StepState, StepStatus } from "./records";
 
 export interface PageQuery {
   readonly limit?: number;
@@ -51,6 +51,8 @@ export interface PipelineRepository {
 
   /** The states of steps, items of `forEach` not included. */
   steps(id: string): Promise<readonly StepState[]>;
+  /** The statuses alone, which every decision about a run reads. */
+  statuses(id: string): Promise<ReadonlyMap<string, StepStatus>>;
   findStep(reference: StepReference): Promise<StepState | undefined>;
   items(id: string, step: string, page: PageQuery): Promise<Page<StepState>>;
   /** Creates a state; returns false if there is one. */

@@ -8,7 +8,7 @@ import type { SubmitDependencies } from "../training/submit";
 import { advance } from "./advance";
 import { readPlan } from "./context";
 import { pipelineLimits } from "./definition";
-import { parametersOf, planOf, stepsOf } from "./plan";
+import { type DeploymentRules, parametersOf, planOf, stepsOf } from "./plan";
 import {
   type PipelineDependencies,
   pipelineNotFound,
@@ -29,8 +29,7 @@ export function pipelinePorts<P extends Ports>(ports: P): P & StepDependencies {
   /** Repeated cancellations meet a run that has ended. */
   const quietly = async (cancelled: Promise<unknown>): Promise<void> => {
     await cancelled.catch((error: unknown) => {
-      if (!hasCode(error, "RUN_ALREADY_ENDED", "RUN_NOT_FOUND", "PIPELINE_RUN_ENDED", "PIPELINE_RUN_NOT_FOUND"))
-        throw error;
+      if (!hasCode(error, "RUN_ENDED", "RUN_NOT_FOUND", "PIPELINE_RUN_ENDED", "PIPELINE_RUN_NOT_FOUND")) throw error;
     });
   };
   const dependencies: P & StepDependencies = {
@@ -60,9 +59,9 @@ export async function pushPipeline(
   }: Pick<PipelineDependencies, "pipelines" | "objects" | "clock"> & { readonly pause: Pause },
   definition: unknown,
   { actor, submitters }: Author,
-  functionProblem: (arn: string) => string | undefined,
+  rules: DeploymentRules,
 ): Promise<{ readonly created: boolean; readonly pipeline: PipelineVersion }> {
-  const plan = planOf(definition, functionProblem);
+  const plan = planOf(definition, rules);
   const { name } = plan;
   const { sha256: planSha256 } = await objects.putContent(JSON.stringify(plan), "application/json");
   const steps = stepsOf(plan).size;
@@ -94,6 +93,9 @@ export interface StartRequest
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly idempotencyKey?: string | undefined;
 }
+
+/** The run's row has the parameters, and DynamoDB limits it to 400 KiB. */
+const maxParameterBytes = 100_000;
 
 export const pipelineRunIdOf = (team: string, idempotencyKey: string): string =>
   `prun-${sha256(`${team}\0${idempotencyKey}`).slice(0, 16)}`;
@@ -130,6 +132,11 @@ export async function startPipelineRun(
         "the request",
         unknown.map((value) => ({ path: "noCache", value, rule: `must be a step of ${pipeline}` })),
       );
+    const bytes = Buffer.byteLength(JSON.stringify(parameters));
+    if (bytes > maxParameterBytes) {
+      const rule = `must have at most ${maxParameterBytes} bytes as JSON; they have ${bytes}. Pass the name of a dataset`;
+      throw new InvalidInputError("the request", [{ path: "config", rule }]);
+    }
     const { actor, submitters, parent, cause } = request;
     const authors = stored.authors && submitters && [...new Set([...stored.authors, ...submitters])];
     await pipelines.createRun({

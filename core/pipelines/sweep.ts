@@ -33,7 +33,7 @@ async function repairRun(dependencies: StepDependencies, id: string): Promise<vo
   if (run?.status === "running") {
     const { limits } = await readPlan(objects, run);
     const hours = (clock.now() - Date.parse(run.createdAt)) / 3_600_000;
-    if (limits?.hours !== undefined && hours > limits.hours && run.stopping === undefined) {
+    if (limits && hours > limits.hours && run.stopping === undefined) {
       const message = `the run exceeded its limit of ${limits.hours} hours (limits.hours)`;
       await stopRun(dependencies, id, "failed", { code: "TIME_LIMIT", message });
     }

@@ -7,7 +7,7 @@ import { findOutput } from "../runs/step";
 import { trainingKind } from "../runs/training-task";
 import { submitRun, submittedRunId } from "../training/submit";
 import { failureOf, type Resolved } from "./begin-step";
-import { loadStep, readOutput } from "./context";
+import { loadStep, readOutput, storeOutput } from "./context";
 import type { StepEnd } from "./end-step";
 import { stepsOf } from "./plan";
 import type { StepDependencies, Wait } from "./ports";
@@ -118,5 +118,6 @@ async function endOfPipeline({ pipelines, objects }: StepDependencies, id: strin
   }
   const states = await pipelines.steps(id);
   const outputs = states.map(async (state) => [state.step, await readOutput(objects, state)] as const);
-  return { status: "succeeded", output: Object.fromEntries(await Promise.all(outputs)) };
+  // The answer to a task token has at most 256 KiB.
+  return { status: "succeeded", ...(await storeOutput(objects, Object.fromEntries(await Promise.all(outputs)))) };
 }

@@ -28,7 +28,7 @@ describe("the API of pipelines", () => {
     [
       "a step that waits for itself",
       definition({ steps: { a: { ...call, after: ["a"] } } }),
-      "steps.a.after.0",
+      "steps.a.after[0]",
       "must not be the step itself",
     ],
     [
@@ -40,13 +40,13 @@ describe("the API of pipelines", () => {
     [
       "an unknown parent",
       definition({ steps: { a: { ...call, after: ["z"] } } }),
-      "steps.a.after.0",
+      "steps.a.after[0]",
       "must be a step of the pipeline",
     ],
     [
       "a step of finally as a parent",
       definition({ steps: { a: { ...call, after: ["z"] } }, finally: { z: call } }),
-      "steps.a.after.0",
+      "steps.a.after[0]",
       "must not be a step of finally",
     ],
     [

@@ -164,6 +164,16 @@ describe("pipelines", () => {
       /must not use \$eval/,
     ],
     [
+      "an operation that the API lacks",
+      "name: bad\nsteps:\n  a: { api: { operation: fly } }\n",
+      /api\.operation is "fly", but must be the id of an operation/,
+    ],
+    [
+      "braces that do not balance",
+      `name: bad\nsteps:\n  a: { function: src/make.ts, input: { n: '${x("{item")}' } }\n`,
+      /has an expression that must end with }/,
+    ],
+    [
       "a module that does not exist",
       "name: bad\nsteps:\n  a: { function: src/none.ts }\n",
       /src\/none.ts.*must be a file that exists/,

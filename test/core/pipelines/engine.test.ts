@@ -45,7 +45,7 @@ async function started(definition: object, options: Partial<WorldOptions> = {}, 
 
 async function start(world: ReturnType<typeof pipelineWorld>, definition: object, request: object = {}) {
   const { pipeline } = await world.surely(() =>
-    pushPipeline({ ...world.dependencies, pause: async () => undefined }, definition, { actor }, () => undefined),
+    pushPipeline({ ...world.dependencies, pause: async () => undefined }, definition, { actor }, {}),
   );
   const key = `${Math.random()}`;
   return world.surely(() =>
@@ -284,6 +284,16 @@ describe("a pipeline's run", () => {
     expect((await resultOf(world, resumed.pipelineRunId)).byName["each"]!.output).toEqual([
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
     ]);
+  });
+
+  test("a step of finally reads the failure of the run", async () => {
+    const definition = {
+      name: "late",
+      steps: { a: step("fail") },
+      finally: { report: step("sum", { input: { text: x("run.failure.step") } }) },
+    };
+    const { byName } = await started(definition);
+    expect(byName["report"]!.input).toMatchObject({ input: { text: "a" } });
   });
 
   test("a cancelled run begins nothing more, runs its steps of finally, and ends cancelled", async () => {

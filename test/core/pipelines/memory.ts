@@ -56,6 +56,7 @@ export function memoryPipelines() {
     delistRun: async (id) => void open.delete(id),
     steps: async (id) =>
       [...states].filter(([key, { item }]) => key.startsWith(`${id} `) && item === undefined).map(([, state]) => state),
+    statuses: async (id) => new Map((await repository.steps(id)).map(({ step, status }) => [step, status])),
     findStep: async (reference) => states.get(keyOfStep(reference.pipelineRunId, reference)),
     items: (id, step) =>
       page(
