@@ -163,7 +163,7 @@ describe("the command line", () => {
     const { stdout } = await stack.run("datasets", "show", "leaky");
     expect(stdout).toContain(`warning: ${duplicates}`);
     expect(stdout).toMatch(/^created 2\d{3}-.* by \S.*\nfiles +ringmaster lineage dataset leaky@1$/m);
-    expect(stdout).toMatch(/HISTOGRAM +LABEL/);
+    expect(stdout).toMatch(/MAX +HISTOGRAM/);
 
     const job = stack.file("leaky.yaml", toyJob(1));
     const waited = await stack.run("submit", job, "--wait", "--set", "dataset=leaky");
