@@ -63,6 +63,12 @@ export const notRun: readonly NotRun[] = [
     command: "ringmaster datasets push https:",
     reason: "needs the internet; test/cli/datasets/remote-sources.test.ts fetches the like",
   },
+  ...["sklearn", "pytorch"].flatMap((example) =>
+    ["npx ringmaster submit", "npx ringmaster models approve"].map((command) => {
+      const reason = "needs packages of Python; test/peers/containers.test.ts runs it";
+      return { file: `examples/${example}/README.md`, command, reason };
+    }),
+  ),
   { file: "test/peers/mlflow/README.md", command: "", reason: "runs other tests of this repository" },
   {
     file: "docs/export.md",
