@@ -32,17 +32,18 @@ const draft = {
   },
 } as const;
 
-const retrainingRuleDefinition = {
+const triggerDefinition = {
   name: "on-digits",
-  trigger: { type: "dataset", dataset: "digits" },
-  job,
+  on: { type: "dataset", dataset: "digits" },
+  start: { job },
 } as const;
 
-const retrainingRule = {
+const trigger = {
   name: "on-digits",
-  trigger: { type: "dataset", dataset: "digits" },
-  job: jobSchema.parse(job),
-  code: {},
+  on: { type: "dataset", dataset: "digits" },
+  start: { job: jobSchema.parse(job), code: {} },
+  concurrency: "queue",
+  catchUp: { policy: "all", windowMinutes: 1_440 },
   cooldownMinutes: 0,
   team: "default",
   revision: 1,
@@ -67,8 +68,8 @@ const studyDefinition = {
   best: { registerAs: "digits" },
 } as const;
 
-const retrainingCause = {
-  rule: "on-digits",
+const triggerCause = {
+  trigger: "on-digits",
   id: "dataset:digits@2",
   cause: { type: "dataset", at, dataset: "digits", version: 2 },
   state: "submitted",
@@ -82,7 +83,7 @@ export const examples = {
   job,
   draft,
   studyDefinition,
-  retrainingRuleDefinition,
-  retrainingRule,
-  retrainingCause,
+  triggerDefinition,
+  trigger,
+  triggerCause,
 } as const;

@@ -96,7 +96,7 @@ export const tags = {
   "Feature store": "Feature views: versions, rows by time, and the latest features of an entity.",
   Contents: "Presigned transfer of data straight to and from the bucket.",
   Notifications: "Channels that notify a team of ended runs and versions that need an approval.",
-  Retraining: "Rules that start a run when data arrive, a time comes or a model drifts.",
+  Triggers: "Start a run on a new version of data, a schedule, drift, a promotion or a signed request.",
   Studies: "Searches for the best settings of a job.",
   Pages: "Self-contained web pages of experiments and runs, for people.",
   System: "Health and this description.",

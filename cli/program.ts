@@ -14,12 +14,12 @@ import { addNativeCommand } from "./commands/native";
 import { addNotifyCommands } from "./commands/notify";
 import { addBrowseCommand, addPageCommands } from "./commands/pages";
 import { addRepairCommand } from "./commands/repair";
-import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
 import { addStackCommands } from "./commands/stack";
 import { addStudyCommands } from "./commands/studies";
 import { addSubmitCommand } from "./commands/submit";
 import { addTokenCommands } from "./commands/tokens";
+import { addTriggerCommands } from "./commands/triggers";
 import { addViewCommands } from "./commands/views";
 
 /** Describes an option. An empty default, such as `[]` of a repeatable option, is not shown. */
@@ -58,7 +58,7 @@ export function createProgram(): Command {
   addModelCommands(program);
   addEvaluateCommand(program);
   addLineageCommand(program);
-  addRetrainCommands(program);
+  addTriggerCommands(program);
   addMonitorCommands(program);
   addViewCommands(program);
   addNotifyCommands(program);

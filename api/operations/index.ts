@@ -13,7 +13,6 @@ import * as modelVersions from "./model-versions";
 import * as models from "./models";
 import * as notifications from "./notifications";
 import * as pages from "./pages";
-import * as retraining from "./retraining";
 import * as runMetrics from "./run-metrics";
 import * as runSearch from "./run-search";
 import * as runs from "./runs";
@@ -21,6 +20,7 @@ import * as serving from "./serving";
 import * as studies from "./studies";
 import * as system from "./system";
 import * as trainingRuns from "./training-runs";
+import * as triggers from "./triggers";
 
 /** Operations by operation id. The API serves, documents and deploys exactly these; the client is typed by them. */
 export const operations = {
@@ -40,7 +40,7 @@ export const operations = {
   ...drift,
   ...featureViews,
   ...modelExports,
-  ...retraining,
+  ...triggers,
   ...studies,
   ...notifications,
   ...contents,

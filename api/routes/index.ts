@@ -14,7 +14,6 @@ import { modelVersionRoutes } from "./model-versions";
 import { modelRoutes } from "./models";
 import { notificationRoutes } from "./notifications";
 import { pageRoutes } from "./pages";
-import { retrainingRoutes } from "./retraining";
 import { searchRoutes } from "./run-search";
 import { runRoutes } from "./runs";
 import { servingRoutes } from "./serving";
@@ -22,6 +21,7 @@ import { studyRoutes } from "./studies";
 import { systemRoutes } from "./system";
 import { trackedMetricsRoutes } from "./tracked-metrics";
 import { trackedRunRoutes } from "./tracked-runs";
+import { triggerRoutes } from "./triggers";
 
 export const routes: readonly Route[] = [
   ...runRoutes,
@@ -43,7 +43,7 @@ export const routes: readonly Route[] = [
   ...driftRoutes,
   ...featureViewRoutes,
   ...exportRoutes,
-  ...retrainingRoutes,
+  ...triggerRoutes,
   ...studyRoutes,
   ...notificationRoutes,
   ...contentRoutes,

@@ -47,7 +47,7 @@ export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[]
           ],
         },
         {
-          title: "Models and retraining, a day",
+          title: "Models and triggers, a day",
           unit: "runs",
           left: [
             total("ModelsPromoted", { statistic: "Sum", minutes: day, label: "promoted", color: Color.GREEN }),
@@ -58,11 +58,11 @@ export function dashboardRows(metrics: PlatformMetrics): readonly DashboardRow[]
               color: Color.ORANGE,
             }),
             total("ModelsRejected", { statistic: "Sum", minutes: day, label: "rejected", color: Color.RED }),
-            total("RetrainingFired", { statistic: "Sum", minutes: day, label: "retraining fired", color: Color.BLUE }),
-            total("RetrainingSkipped", {
+            total("TriggerFired", { statistic: "Sum", minutes: day, label: "triggers fired", color: Color.BLUE }),
+            total("TriggerSkipped", {
               statistic: "Sum",
               minutes: day,
-              label: "retraining skipped",
+              label: "triggers skipped",
               color: Color.GREY,
             }),
           ],

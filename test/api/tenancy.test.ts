@@ -65,7 +65,7 @@ describe("no call crosses a team", () => {
   }
 
   const namesIn = (of: Thing): readonly string[] =>
-    ["runId", "experiment", "dataset", "rule", "monitor", "study", "view", "id"].map((name) => String(of[name]));
+    ["runId", "experiment", "dataset", "trigger", "monitor", "study", "view", "id"].map((name) => String(of[name]));
 
   /** A refusal without what differs by nature: the names that were requested, and the request's id. */
   const comparable = ({ status, body }: { status: number; body: { error: object } }, of: Thing) => {

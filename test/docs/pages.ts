@@ -257,7 +257,7 @@ export const settings: readonly Setting[] = [
   },
   {
     file: "examples/digits/README.md",
-    command: "npx ringmaster retrain on dataset",
+    command: "npx ringmaster triggers create --on dataset",
     team: "retrained",
     exchange: fewer,
   },

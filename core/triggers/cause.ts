@@ -16,6 +16,15 @@ const cause = z
       severity: z.enum(severities),
     }),
     z.object({
+      type: z.literal("model"),
+      at: instant,
+      model: z.string(),
+      version: z.int(),
+      to: z.string(),
+      revision: z.int(),
+    }),
+    z.object({ type: z.literal("webhook"), at: instant, digest: sha256Digest, body: z.string() }),
+    z.object({
       type: z.literal("manual"),
       at: instant,
       by: z.string(),
@@ -23,12 +32,12 @@ const cause = z
       key: z.string(),
     }),
   ])
-  .meta({ id: "RetrainingCause", description: "The event that started the rule." });
+  .meta({ id: "TriggerCause", description: "The event that started the trigger." });
 export type Cause = Shape<typeof cause>;
 
 export const causeRecord = z
   .object({
-    rule: z.string(),
+    trigger: z.string(),
     id: z.string().meta({ description: "The same for every event of the cause: `dataset:digits@2`." }),
     cause,
     state: z.enum(["waiting", "started", "submitted", "unchanged", "skipped", "failed"]),
@@ -41,10 +50,10 @@ export const causeRecord = z
     heardAt: instant,
     changedAt: instant,
   })
-  .meta({ id: "RetrainingCauseRecord", description: "A cause and its result." });
+  .meta({ id: "TriggerCauseRecord", description: "A cause and its result." });
 export interface CauseRecord extends Shape<typeof causeRecord> {}
 
-/** Returns the cause's id within a rule. Repeated events of one cause have the same id. */
+/** Returns the cause's id within a trigger. Repeated events of one cause have the same id. */
 export function causeIdOf(cause: Cause): string {
   switch (cause.type) {
     case "dataset":
@@ -53,19 +62,27 @@ export function causeIdOf(cause: Cause): string {
       return `schedule:${cause.at}`;
     case "drift":
       return `drift:${cause.monitor}@${cause.windowEnd}`;
+    case "model":
+      return `model:${cause.model}@${cause.version}#${cause.revision}`;
+    case "webhook":
+      return `webhook:${cause.digest.slice(0, 16)}`;
     case "manual":
       return `manual:${sha256(cause.key).slice(0, 16)}`;
   }
 }
 
-export function idempotencyKeyOf(rule: string, causeId: string): string {
-  return `retraining ${rule} ${causeId}`;
+export function idempotencyKeyOf(trigger: string, causeId: string): string {
+  return `trigger ${trigger} ${causeId}`;
 }
 
-export function runCauseOf(rule: string, cause: Cause): RunCause {
-  return { rule, type: cause.type, id: causeIdOf(cause), at: cause.at };
+export function runCauseOf(trigger: string, cause: Cause): RunCause {
+  return { trigger, type: cause.type, id: causeIdOf(cause), at: cause.at };
 }
 
 export function isOpenCause({ state }: Pick<CauseRecord, "state">): boolean {
   return state === "waiting" || state === "started";
 }
+
+/** Orders causes by their times. */
+export const byTime = (a: Pick<CauseRecord, "id" | "cause">, b: Pick<CauseRecord, "id" | "cause">): number =>
+  a.cause.at < b.cause.at || (a.cause.at === b.cause.at && a.id < b.id) ? -1 : 1;

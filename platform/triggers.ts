@@ -1,11 +1,11 @@
-/** Names of the resources for retraining in an account. */
-export const retrainingNames = ({ prefix, region }: { readonly prefix: string; readonly region: string }) => ({
-  /** Group with a schedule for each rule on a schedule: `<team>.<rule>`. */
-  scheduleGroup: `${prefix}-retraining`,
-  /** The role with which schedules call the function `retrain`. Roles belong to the account, not to a region. */
-  scheduleRole: `${prefix}-retraining-${region}`,
+/** Names of the resources for triggers in an account. */
+export const triggerNames = ({ prefix, region }: { readonly prefix: string; readonly region: string }) => ({
+  /** Group with a schedule for each trigger on a schedule: `<team>.<trigger>`. */
+  scheduleGroup: `${prefix}-triggers`,
+  /** The role with which schedules call the function `fire-triggers`. Roles belong to the account, not to a region. */
+  scheduleRole: `${prefix}-triggers-${region}`,
   /** Queue of firings that could not be delivered in a day. */
-  deadLetterQueue: `${prefix}-retraining-undelivered`,
+  deadLetterQueue: `${prefix}-triggers-undelivered`,
 });
 
 /** Returns how the names of the drift alarms of a deployment begin. Users create the alarms. */

@@ -1,7 +1,7 @@
-import type { Cause } from "../../../core/retraining/cause";
-import { type FireDependencies, fire } from "../../../core/retraining/fire";
-import { setEnabled } from "../../../core/retraining/lifecycle";
-import { sweep } from "../../../lambdas/retrain/retrain";
+import type { Cause } from "../../../core/triggers/cause";
+import { type FireDependencies, fire } from "../../../core/triggers/fire";
+import { setEnabled } from "../../../core/triggers/lifecycle";
+import { sweep } from "../../../lambdas/fire-triggers/fire-triggers";
 import { useEmbedded } from "../../support/embedded";
 import { drawer, dyingPorts } from "../../support/kills";
 import { rounds } from "../../support/rounds";
@@ -12,10 +12,10 @@ const embedded = useEmbedded();
 /** Dies before one of its calls of the stores or services, if it makes so many. */
 function mortal(whole: FireDependencies, calls: number): FireDependencies {
   const dying = dyingPorts(calls);
-  const { retraining, runs, datasets, executions } = whole;
+  const { triggers, runs, datasets, executions } = whole;
   return {
     ...whole,
-    retraining: dying(retraining),
+    triggers: dying(triggers),
     runs: dying(runs),
     datasets: dying(datasets),
     executions: dying(executions),
@@ -24,7 +24,7 @@ function mortal(whole: FireDependencies, calls: number): FireDependencies {
 
 const sweepOf = (scene: Scene) =>
   sweep({
-    index: scene.deployment.retrainingIndex,
+    index: scene.deployment.triggerIndex,
     schedules: scene.dependencies.schedules,
     forTeam: (team) => ({ ...scene.deployment.forTeam(team), randomId: scene.dependencies.randomId }),
     onError: (_what, error) => {
@@ -40,7 +40,7 @@ const seeds = Array.from({ length: rounds(2, 40) }, (_, index) => index + 5);
  */
 it.each(seeds)("each version makes one run, whatever happens on the way (seed %d)", async (seed) => {
   const scene = await createScene(embedded, `mix-${seed}`);
-  await scene.rule();
+  await scene.trigger();
   const draw = drawer(seed);
   const causes: Cause[] = [];
   const events: Promise<unknown>[] = [];
@@ -66,7 +66,7 @@ it.each(seeds)("each version makes one run, whatever happens on the way (seed %d
 
 it("a rule that is switched off and on in the midst of it never runs a version twice", async () => {
   const scene = await createScene(embedded, "switched");
-  await scene.rule();
+  await scene.trigger();
   const cause = await scene.push(101);
   await Promise.all([
     ...[3, 5, 7, 9].map((calls) => fire(mortal(scene.dependencies, calls), "on-digits", cause).catch(() => undefined)),
@@ -74,7 +74,7 @@ it("a rule that is switched off and on in the midst of it never runs a version t
     fire(scene.dependencies, "on-digits", cause),
   ]);
   await sweepOf(scene);
-  const record = await scene.platform.retraining.findCause("on-digits", "dataset:digits@2");
+  const record = await scene.platform.triggers.findCause("on-digits", "dataset:digits@2");
   expect(["submitted", "skipped"]).toContain(record?.state);
   expect(await scene.runs()).toHaveLength(record?.state === "submitted" ? 1 : 0);
 });

@@ -1,7 +1,7 @@
-import type { Cause } from "../../../core/retraining/cause";
-import type { FireDependencies } from "../../../core/retraining/fire";
-import { createRule, type RuleDependencies } from "../../../core/retraining/lifecycle";
-import { type RetrainingRule, type RuleDefinitionInput, ruleDefinitionSchema } from "../../../core/retraining/rule";
+import type { Cause } from "../../../core/triggers/cause";
+import type { FireDependencies } from "../../../core/triggers/fire";
+import { createTrigger, type TriggerDependencies } from "../../../core/triggers/lifecycle";
+import { type Trigger, type TriggerDefinitionInput, triggerDefinitionSchema } from "../../../core/triggers/trigger";
 import { type Calls, createTestPlatform, type Embedded } from "../../support/embedded";
 import { jobInput, registerTestDataset } from "../../support/fixtures";
 
@@ -16,7 +16,7 @@ export async function createScene(embedded: Embedded, team: string) {
   };
   const scoped = { ...platform.forTeam(team), clock };
   let ids = 0;
-  const dependencies: FireDependencies & RuleDependencies = {
+  const dependencies: FireDependencies & TriggerDependencies = {
     ...scoped,
     randomId: () => {
       ids += 1;
@@ -26,21 +26,25 @@ export async function createScene(embedded: Embedded, team: string) {
   await registerTestDataset(scoped, "digits", 100);
   clock.time += minute;
 
+  const create = (more: Partial<TriggerDefinitionInput>) => {
+    const definition = triggerDefinitionSchema.parse({
+      name: "on-digits",
+      on: { type: "dataset", dataset: "digits" },
+      start: { job: jobInput({ evaluation: {} }) },
+      concurrency: "allow",
+      ...more,
+    });
+    return createTrigger(dependencies, definition, { by: "ada" });
+  };
+
   return {
     platform: scoped,
     deployment: { ...platform, clock, forTeam: (name: string) => ({ ...platform.forTeam(name), clock }) },
     dependencies,
     clock,
     calls: calls as Calls,
-    rule: async (more: Partial<RuleDefinitionInput> = {}): Promise<RetrainingRule> => {
-      const definition = ruleDefinitionSchema.parse({
-        name: "on-digits",
-        trigger: { type: "dataset", dataset: "digits" },
-        job: jobInput({ evaluation: {} }),
-        ...more,
-      });
-      return (await createRule(dependencies, definition, { by: "ada" })).rule;
-    },
+    trigger: async (more: Partial<TriggerDefinitionInput> = {}): Promise<Trigger> => (await create(more)).trigger,
+    create,
     /** The next version of the digits, of so many rows. */
     push: async (rows: number): Promise<Extract<Cause, { type: "dataset" }>> => {
       clock.time += minute;

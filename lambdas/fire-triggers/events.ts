@@ -1,8 +1,10 @@
 import type { EventBridgeEvent } from "aws-lambda";
 import { teamNamePattern } from "../../core/access/principals";
 import { type Severity, severities } from "../../core/drift/shapes";
-import type { ScheduleInput } from "../../core/retraining/ports";
-import { parseDriftAlarmName } from "../../platform/retraining";
+import type { ModelEvent } from "../../core/registry/outbox";
+import type { RunEnded } from "../../core/training/run-ended";
+import type { ScheduleInput } from "../../core/triggers/ports";
+import { parseDriftAlarmName } from "../../platform/triggers";
 
 interface ObjectCreated {
   readonly bucket: { readonly name: string };
@@ -24,17 +26,19 @@ interface AlarmStateChange {
   readonly state: { readonly value: string; readonly timestamp?: string };
 }
 
-export type RetrainEvent =
+export type TriggerEvent =
   | EventBridgeEvent<"Object Created", ObjectCreated>
   | EventBridgeEvent<"Drift Detected", DriftDetected>
   | EventBridgeEvent<"CloudWatch Alarm State Change", AlarmStateChange>
+  | EventBridgeEvent<"Model Version Changed", ModelEvent>
+  | EventBridgeEvent<"Training Run Ended", RunEnded>
   | EventBridgeEvent<"Scheduled Event", unknown>
   | ScheduleInput;
 
 /** The cause in an event, which is the same for each event of it. */
 export type Happening =
   | { readonly type: "dataset"; readonly team: string; readonly dataset: string; readonly version: number }
-  | { readonly type: "schedule"; readonly team: string; readonly rule: string; readonly at: string }
+  | { readonly type: "schedule"; readonly team: string; readonly trigger: string; readonly at: string }
   | {
       readonly type: "drift";
       readonly team: string;
@@ -43,17 +47,29 @@ export type Happening =
       readonly windowEnd: string;
       readonly severity: Severity;
     }
+  | {
+      readonly type: "model";
+      readonly team: string;
+      readonly at: string;
+      readonly model: string;
+      readonly version: number;
+      readonly revision: number;
+      /** The stage or alias that the version got. */
+      readonly to: string;
+    }
+  /** A run of the trigger has ended. */
+  | { readonly type: "ended"; readonly team: string; readonly trigger: string }
   | { readonly type: "sweep" }
   /** An event that is not ours or not valid. A retry would not change it. */
   | { readonly type: "none"; readonly reason: string };
 
 const manifestKey = /^teams\/([^/]+)\/datasets\/([^/]+)\/versions\/([1-9]\d{0,8})\/manifest\.json$/;
 
-export function readEvent(event: RetrainEvent, own: { readonly bucket: string; readonly prefix: string }): Happening {
+export function readEvent(event: TriggerEvent, own: { readonly bucket: string; readonly prefix: string }): Happening {
   if ("type" in event) {
     const at = iso(event.scheduledTime);
-    return event.type === "retraining-schedule" && at !== undefined
-      ? checked({ type: "schedule", team: event.team, rule: event.rule, at })
+    return event.type === "trigger-schedule" && at !== undefined
+      ? checked({ type: "schedule", team: event.team, trigger: event.trigger, at })
       : none("a schedule's input must have a scheduledTime");
   }
   switch (event["detail-type"]) {
@@ -81,9 +97,19 @@ export function readEvent(event: RetrainEvent, own: { readonly bucket: string; r
       // An alarm has no severity. Its threshold counts as critical.
       return checked({ type: "drift", ...names, at, windowEnd: at, severity: "critical" });
     }
+    case "Model Version Changed": {
+      const { team, at, model, version, revision, action, subject } = event.detail;
+      const to = action === "alias-set" ? subject : event.detail.to;
+      if (version === undefined || to === undefined) return none(`${action} gives no version a stage or alias`);
+      return checked({ type: "model", team, at, model, version, revision, to });
+    }
+    case "Training Run Ended": {
+      const { team, cause, runId } = event.detail;
+      return cause ? checked({ type: "ended", team, trigger: cause.trigger }) : none(`${runId} has no trigger`);
+    }
     default:
       return none(
-        `it is of no kind that retrains: ${JSON.stringify((event as { "detail-type"?: unknown })["detail-type"])}`,
+        `it is of no kind that fires triggers: ${JSON.stringify((event as { "detail-type"?: unknown })["detail-type"])}`,
       );
   }
 }

@@ -1,9 +1,9 @@
-import type { Cause } from "../../../core/retraining/cause";
-import { fire } from "../../../core/retraining/fire";
-import { setEnabled, updateRule } from "../../../core/retraining/lifecycle";
-import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { jobSchema } from "../../../core/runs/job";
 import { submitRun } from "../../../core/training/submit";
+import type { Cause } from "../../../core/triggers/cause";
+import { fire } from "../../../core/triggers/fire";
+import { setEnabled, updateTrigger } from "../../../core/triggers/lifecycle";
+import { triggerDefinitionSchema } from "../../../core/triggers/trigger";
 import { useEmbedded } from "../../support/embedded";
 import { jobInput } from "../../support/fixtures";
 import { versionOfRun } from "../../support/registry";
@@ -21,7 +21,7 @@ const scheduled = (at: string): Cause => ({ type: "schedule", at });
 
 describe("a cause", () => {
   it("starts one run, however often and from however many places its event comes", async () => {
-    await scene.rule();
+    await scene.trigger();
     const cause = await scene.push(101);
     const records = await Promise.all(Array.from({ length: 4 }, () => fire(scene.dependencies, "on-digits", cause)));
     records.push(await fire(scene.dependencies, "on-digits", cause));
@@ -30,40 +30,43 @@ describe("a cause", () => {
     expect(new Set(records.map((record) => record?.runId))).toEqual(new Set([runs[0]!.runId]));
     expect(runs[0]).toMatchObject({
       dataset: { name: "digits", version: 2 },
-      createdBy: "retraining rule on-digits",
-      cause: { rule: "on-digits", type: "dataset", id: "dataset:digits@2", at: cause.at },
+      createdBy: "trigger on-digits",
+      cause: { trigger: "on-digits", type: "dataset", id: "dataset:digits@2", at: cause.at },
     });
-    expect(await scene.platform.retraining.find("on-digits")).toMatchObject({ starts: 1 });
-    expect(scene.calls.measured.filter(({ measures }) => measures.RetrainingFired)).toHaveLength(1);
+    expect(await scene.platform.triggers.find("on-digits")).toMatchObject({ starts: 1 });
+    expect(scene.calls.measured.filter(({ measures }) => measures.TriggerFired)).toHaveLength(1);
     expect(new Set(scene.calls.started)).toEqual(new Set([runs[0]!.runId]));
   });
 
   it("pauses after each lost race, and gives up after some of them", async () => {
-    await scene.rule();
+    await scene.trigger();
     const pauses: number[] = [];
     const pause = async (round: number) => void pauses.push(round);
     const cause = await scene.push(101);
-    const retraining = { ...scene.dependencies.retraining, putCause: async () => false };
-    await expect(fire({ ...scene.dependencies, retraining, pause }, "on-digits", cause)).rejects.toMatchObject({
-      code: "RETRAINING_RULE_BUSY",
+    const triggers = { ...scene.dependencies.triggers, putCause: async () => false };
+    await expect(fire({ ...scene.dependencies, triggers, pause }, "on-digits", cause)).rejects.toMatchObject({
+      code: "TRIGGER_BUSY",
     });
     expect(pauses).toEqual(Array.from({ length: 23 }, (_, i) => i + 1));
   });
 
   it("concerns the rules that wait for it, each by itself", async () => {
-    await scene.rule();
-    await scene.rule({ name: "small", job: jobInput({ evaluation: {}, experiment: "small", registerAs: "small" }) });
-    expect([...(await scene.platform.retraining.rulesOf("dataset", "digits"))].sort()).toEqual(["on-digits", "small"]);
+    await scene.trigger();
+    await scene.trigger({
+      name: "small",
+      start: { job: jobInput({ evaluation: {}, experiment: "small", registerAs: "small" }) },
+    });
+    expect([...(await scene.platform.triggers.triggersOn("dataset", "digits"))].sort()).toEqual(["on-digits", "small"]);
     const cause = await scene.push(101);
     for (const rule of ["small", "on-digits", "nobody"]) await fire(scene.dependencies, rule, cause);
-    expect((await scene.runs()).map(({ cause: { rule } = {}, model }) => [rule, model]).sort()).toEqual([
+    expect((await scene.runs()).map(({ cause: { trigger } = {}, model }) => [trigger, model]).sort()).toEqual([
       ["on-digits", "digits"],
       ["small", "small"],
     ]);
   });
 
   it("that a person gives runs at once, whatever the rule's limits, and once a key", async () => {
-    await scene.rule({ cooldownMinutes: 60 });
+    await scene.trigger({ cooldownMinutes: 60 });
     await setEnabled(scene.dependencies, "on-digits", false, "ada");
     const by = (key: string): Cause => ({
       type: "manual",
@@ -76,8 +79,8 @@ describe("a cause", () => {
   });
 
   it("whose job does not fit the new columns is recorded with what is wrong, on itself and on the rule", async () => {
-    await scene.rule({
-      job: jobInput({ evaluation: {}, resources: { microBatches: 64 }, hyperparameters: { batchSize: 64 } }),
+    await scene.trigger({
+      start: { job: jobInput({ evaluation: {}, resources: { microBatches: 64 }, hyperparameters: { batchSize: 64 } }) },
     });
     const cause = await scene.push(60); // 40 rows to train on
     const record = await fire(scene.dependencies, "on-digits", cause);
@@ -89,7 +92,7 @@ describe("a cause", () => {
       },
     });
     expect(await fire(scene.dependencies, "on-digits", cause)).toEqual(record);
-    expect(await scene.platform.retraining.find("on-digits")).toMatchObject({
+    expect(await scene.platform.triggers.find("on-digits")).toMatchObject({
       lastFailure: { cause: "dataset:digits@2", code: "INVALID_INPUT" },
     });
     expect(await scene.runs()).toEqual([]);
@@ -101,9 +104,14 @@ describe("a cause", () => {
       return { type: "drift", at, monitor: "inputs", windowEnd: at, severity: "critical" };
     });
     const job = jobInput({ evaluation: {}, limits: undefined });
-    await scene.rule({ name: "drifts", trigger: { type: "drift", monitor: "inputs" }, job, cooldownMinutes: 0 });
-    expect((await scene.rule({ name: "usual", trigger: { type: "drift", monitor: "x" } })).cooldownMinutes).toBe(60);
-    await scene.rule({ name: "nightly", trigger: { type: "schedule", expression: "rate(1 hour)" }, job });
+    await scene.trigger({
+      name: "drifts",
+      on: { type: "drift", monitor: "inputs" },
+      start: { job },
+      cooldownMinutes: 0,
+    });
+    expect((await scene.trigger({ name: "usual", on: { type: "drift", monitor: "x" } })).cooldownMinutes).toBe(60);
+    await scene.trigger({ name: "nightly", on: { type: "schedule", expression: "rate(1 hour)" }, start: { job } });
     await Promise.all(windows.map((cause) => fire(scene.dependencies, "drifts", cause)));
     const [run, ...others] = await scene.runs();
     expect(others).toEqual([]);
@@ -127,7 +135,7 @@ describe("a cause", () => {
   });
 
   it("starts no run for what made a version of the model, which it names", async () => {
-    await scene.rule({ name: "nightly", trigger: { type: "schedule", expression: "rate(1 hour)" } });
+    await scene.trigger({ name: "nightly", on: { type: "schedule", expression: "rate(1 hour)" } });
     const job = jobSchema.parse(jobInput({ evaluation: {} }));
     const run = await submitRun(scene.dependencies, {
       ...{ job, code: {}, noCache: false, team: scene.dependencies.team, actor: "ada" },
@@ -146,7 +154,7 @@ describe("a cause", () => {
   });
 
   it("of a schedule is its time: late, doubled and out of order it is one run for all", async () => {
-    await scene.rule({ name: "nightly", trigger: { type: "schedule", expression: "rate(1 hour)" } });
+    await scene.trigger({ name: "nightly", on: { type: "schedule", expression: "rate(1 hour)" } });
     const [one, two] = ["2026-01-01T13:00:00.000Z", "2026-01-01T14:00:00.000Z"];
     for (const at of [two, one, one, two]) await fire(scene.dependencies, "nightly", scheduled(at!));
     expect((await scene.runs()).map(({ cause }) => cause?.id)).toEqual([`schedule:${two}`]);
@@ -155,7 +163,7 @@ describe("a cause", () => {
 
 describe("limits", () => {
   it("two concurrent causes do not both pass a limit of one", async () => {
-    await scene.rule({ maxConcurrentRuns: 1 });
+    await scene.trigger({ concurrency: "queue" });
     const causes = [await scene.push(101), await scene.push(102), await scene.push(103)];
     const records = await Promise.all(causes.map((cause) => fire(scene.dependencies, "on-digits", cause)));
     expect(records.map((record) => record?.state).sort()).toEqual(["submitted", "waiting", "waiting"]);
@@ -167,13 +175,13 @@ describe("limits", () => {
 });
 
 it("a rule that says something else runs what it says then", async () => {
-  await scene.rule();
-  await updateRule(
+  await scene.trigger();
+  await updateTrigger(
     scene.dependencies,
-    ruleDefinitionSchema.parse({
+    triggerDefinitionSchema.parse({
       name: "on-digits",
-      trigger: { type: "dataset", dataset: "digits" },
-      job: jobInput({ evaluation: {}, seed: 7 }),
+      on: { type: "dataset", dataset: "digits" },
+      start: { job: jobInput({ evaluation: {}, seed: 7 }) },
     }),
     { by: "ada" },
   );

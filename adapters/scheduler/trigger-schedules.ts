@@ -6,8 +6,8 @@ import {
   SchedulerClient,
   UpdateScheduleCommand,
 } from "@aws-sdk/client-scheduler";
-import type { RetrainingSchedules, ScheduleInput } from "../../core/retraining/ports";
-import type { RetrainingRule } from "../../core/retraining/rule";
+import type { ScheduleInput, TriggerSchedules } from "../../core/triggers/ports";
+import type { Trigger } from "../../core/triggers/trigger";
 import type { PlatformConfig } from "../../platform/config";
 import { listSchedules, writeSchedules } from "../../platform/permissions/grants";
 import { sharedPort } from "../port";
@@ -16,17 +16,14 @@ import { sharedPort } from "../port";
 const retryPolicy = { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 };
 
 /**
- * Manages the rules' schedules. Each is named `<team>.<rule>` in a group of the platform. Names have no dots, so the
- * team and the rule can be read from it.
+ * Manages the triggers' schedules. Each is named `<team>.<trigger>` in a group of the platform. Names have no dots, so the
+ * team and the trigger can be read from it.
  */
-export function createRetrainingSchedules(
-  client: SchedulerClient,
-  config: PlatformConfig["retraining"],
-): RetrainingSchedules {
+export function createTriggerSchedules(client: SchedulerClient, config: PlatformConfig["triggers"]): TriggerSchedules {
   const { scheduleGroup: GroupName } = config;
   return {
-    async put(rule) {
-      const input = scheduleOf(rule, config);
+    async put(trigger) {
+      const input = scheduleOf(trigger, config);
       try {
         await client.send(new UpdateScheduleCommand(input));
         return;
@@ -41,19 +38,19 @@ export function createRetrainingSchedules(
         await client.send(new UpdateScheduleCommand(input));
       }
     },
-    async delete(team, rule) {
+    async delete(team, trigger) {
       try {
-        await client.send(new DeleteScheduleCommand({ GroupName, Name: `${team}.${rule}` }));
+        await client.send(new DeleteScheduleCommand({ GroupName, Name: `${team}.${trigger}` }));
       } catch (error) {
         if (!named(error, "ResourceNotFoundException")) throw error;
       }
     },
     async list() {
-      const schedules: { team: string; rule: string }[] = [];
+      const schedules: { team: string; trigger: string }[] = [];
       for await (const page of paginateListSchedules({ client }, { GroupName })) {
         for (const { Name = "" } of page.Schedules ?? []) {
-          const [team, rule, ...more] = Name.split(".");
-          if (team && rule && more.length === 0) schedules.push({ team, rule });
+          const [team, trigger, ...more] = Name.split(".");
+          if (team && trigger && more.length === 0) schedules.push({ team, trigger });
         }
       }
       return schedules;
@@ -61,23 +58,23 @@ export function createRetrainingSchedules(
   };
 }
 
-function scheduleOf(rule: RetrainingRule, config: PlatformConfig["retraining"]): CreateScheduleCommandInput {
-  const { trigger, team, name } = rule;
-  if (trigger.type !== "schedule") throw new Error(`rule ${name} has no schedule: its trigger is ${trigger.type}`);
+function scheduleOf(trigger: Trigger, config: PlatformConfig["triggers"]): CreateScheduleCommandInput {
+  const { on, team, name } = trigger;
+  if (on.type !== "schedule") throw new Error(`trigger ${name} has no schedule: its on is ${on.type}`);
   const input: ScheduleInput = {
-    type: "retraining-schedule",
+    type: "trigger-schedule",
     team,
-    rule: name,
+    trigger: name,
     scheduledTime: "<aws.scheduler.scheduled-time>",
   };
   return {
     GroupName: config.scheduleGroup,
     Name: `${team}.${name}`,
-    Description: `Ringmaster: retrains by rule ${name} of team ${team}`,
-    ScheduleExpression: trigger.expression,
-    ScheduleExpressionTimezone: trigger.timeZone,
+    Description: `Ringmaster: fires trigger ${name} of team ${team}`,
+    ScheduleExpression: on.expression,
+    ScheduleExpressionTimezone: on.timeZone,
     FlexibleTimeWindow: { Mode: "OFF" },
-    State: rule.enabled ? "ENABLED" : "DISABLED",
+    State: trigger.enabled ? "ENABLED" : "DISABLED",
     Target: {
       Arn: config.functionArn,
       RoleArn: config.scheduleRoleArn,
@@ -92,7 +89,7 @@ function named(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name;
 }
 
-export const retrainingSchedules = sharedPort({
+export const triggerSchedules = sharedPort({
   grants: { write: [...writeSchedules], list: [listSchedules] },
-  make: (_uses, { config }) => createRetrainingSchedules(new SchedulerClient({}), config.retraining),
+  make: (_uses, { config }) => createTriggerSchedules(new SchedulerClient({}), config.triggers),
 });

@@ -6,9 +6,10 @@ import type { InboxReport } from "../../core/datasets/inbox/shapes";
 import type { ModelDriftReport } from "../../core/drift/shapes";
 import type { MonitorWindow } from "../../core/monitors/shapes";
 import type { HistoryEntry, ModelVersion } from "../../core/registry/model";
-import type { CauseRecord } from "../../core/retraining/cause";
-import type { RuleState } from "../../core/retraining/rule";
 import type { Run } from "../../core/runs/shapes";
+import type { CauseRecord } from "../../core/triggers/cause";
+import type { TriggerState } from "../../core/triggers/trigger";
+import { signatureOf } from "../../core/triggers/webhook";
 import { runCampaign } from "../support/fuzz/campaign";
 import { closeConnections } from "../support/fuzz/request";
 import { createSources } from "../support/fuzz/sources";
@@ -16,9 +17,9 @@ import { sign } from "../support/sign";
 import { TestStack, toyCsv, toyJob, toySchema, until } from "./harness";
 
 type Shown = ReturnType<typeof describeRun>;
-type Rule = RuleState & { readonly causes: readonly CauseRecord[] };
+type ShownTrigger = TriggerState & { readonly causes: readonly CauseRecord[] };
 
-describe("retraining", () => {
+describe("triggers", () => {
   const stack = new TestStack();
   let job: string;
 
@@ -28,14 +29,14 @@ describe("retraining", () => {
       ...["--schema", stack.file("schema.yaml", toySchema)],
     ]);
   const watch = (runId: string) => stack.json<Shown>(["runs", "watch", runId], [0, 1, 3]);
-  const show = (rule: string) => stack.json<Rule>(["retrain", "show", rule]);
-  const runsOf = async (rule: string) => {
+  const show = (trigger: string) => stack.json<ShownTrigger>(["triggers", "show", trigger]);
+  const runsOf = async (trigger: string) => {
     const { runs } = await stack.get<{ runs: readonly Run[] }>("/training-runs");
-    return runs.filter(({ cause }) => cause?.rule === rule);
+    return runs.filter(({ cause }) => cause?.trigger === trigger);
   };
-  const runFor = (rule: string, cause: string) =>
-    until(`the run for ${cause}`, async () => (await runsOf(rule)).find((run) => run.cause?.id === cause));
-  const functionName = "ringmaster-retrain";
+  const runFor = (trigger: string, cause: string) =>
+    until(`the run for ${cause}`, async () => (await runsOf(trigger)).find((run) => run.cause?.id === cause));
+  const functionName = "ringmaster-fire-triggers";
   const invoke = async (event: unknown, FunctionName = functionName) => {
     const lambda = new LambdaClient(stack.connection);
     const { FunctionError } = await lambda.send(
@@ -56,33 +57,35 @@ describe("retraining", () => {
   });
   afterAll(() => stack.remove());
 
-  it("a rule is made once, and shown", async () => {
-    const make = () => stack.json<{ created: boolean }>(["retrain", "on", "dataset", "toy", "--job", job]);
+  it("a trigger is made once, and shown", async () => {
+    const make = () => stack.json<{ created: boolean }>(["triggers", "create", "--on", "dataset:toy", "--job", job]);
     expect(await make()).toMatchObject({
       created: true,
-      rule: { name: "on-toy", enabled: true, createdBy: expect.any(String) },
+      trigger: { name: "on-toy", enabled: true, createdBy: expect.any(String) },
     });
     expect(await make()).toMatchObject({ created: false });
-    expect(await stack.run("retrain", "on", "dataset", "toy", "--job", job, "--set", "seed=9")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("already exists with other settings"),
-    });
-    expect(await stack.run("retrain", "on", "schedule", "cron(0 3 * * *)", "--job", job)).toMatchObject({
+    expect(await stack.run("triggers", "create", "--on", "dataset:toy", "--job", job, "--set", "seed=9")).toMatchObject(
+      {
+        code: 2,
+        stderr: expect.stringContaining("already exists with other settings"),
+      },
+    );
+    expect(await stack.run("triggers", "create", "--on", "cron(0 3 * * *)", "--job", job)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("a cron expression has 6 fields"),
     });
-    expect((await stack.run("retrain", "list")).stdout).toMatch(/on-toy\s+each version of toy/);
+    expect((await stack.run("triggers", "list")).stdout).toMatch(/on-toy\s+each version of toy/);
   });
 
   it("a second version of the data retrains, meets the champion at the gates, and waits for its approval", async () => {
     expect(await push(1_200)).toMatchObject({ version: 2 });
     const run = await runFor("on-toy", "dataset:toy@2");
-    expect(run).toMatchObject({ dataset: { version: 2 }, createdBy: "retraining rule on-toy" });
+    expect(run).toMatchObject({ dataset: { version: 2 }, createdBy: "trigger on-toy" });
     const waiting = await watch(run.runId);
     expect(waiting).toMatchObject({
       status: "completed",
       outcome: { decision: "registered" },
-      cause: { rule: "on-toy" },
+      cause: { trigger: "on-toy" },
     });
     const { versions } = await stack.json<{
       versions: { version: number; gate: { champion: number; checks: object[] } }[];
@@ -115,13 +118,13 @@ describe("retraining", () => {
     expect(causes.map(({ id, state }) => [id, state])).toEqual(
       expect.arrayContaining([
         ["dataset:toy@2", "submitted"],
-        ["dataset:toy@1", "skipped"], // it was there before the rule
+        ["dataset:toy@1", "skipped"], // it was there before the trigger
       ]),
     );
   });
 
-  it("a finding of drift retrains once, put on the bus three times; a mild one is no cause for a rule of critical ones", async () => {
-    await stack.json(["retrain", "on", "drift", "inputs", "--severity", "critical", "--job", job, "--set", "seed=11"]);
+  it("a finding of drift retrains once, put on the bus three times; a mild one is no cause for a trigger of critical ones", async () => {
+    await stack.json(["triggers", "create", "--on", "drift:inputs:critical", "--job", job, "--set", "seed=11"]);
     const bus = new EventBridgeClient(stack.connection);
     const put = (severity: string, windowEnd: string) =>
       bus.send(
@@ -150,7 +153,7 @@ describe("retraining", () => {
       code: 2,
       stderr: expect.stringContaining("already exists with other settings"),
     });
-    await stack.json(["retrain", "on", "drift", "served", "--job", job, "--set", "seed=12"]);
+    await stack.json(["triggers", "create", "--on", "drift:served", "--job", job, "--set", "seed=12"]);
     const rows = Array.from({ length: 150 }, (_row, i) => ({
       ...{ unit: `user-${i}`, at: new Date(Date.now() - i * 1_000).toISOString(), prediction: i % 3 },
       row: { x1: (i % 17) / 8 - 1, x2: 9 + (i % 5), x3: i % 3, colour: "red" },
@@ -187,12 +190,12 @@ describe("retraining", () => {
   it("a schedule fires by a clock that is put forward, once for each of its times", async () => {
     const make = () =>
       stack.json([
-        ...["retrain", "on", "schedule", "cron(0 3 * * ? *)", "--time-zone", "Europe/Berlin"],
+        ...["triggers", "create", "--on", "cron(0 3 * * ? *)", "--time-zone", "Europe/Berlin"],
         ...["--name", "nightly", "--job", job, "--set", "seed=13"],
       ]);
     await make();
     await make();
-    const { next } = await stack.json<{ next: readonly string[] }>(["retrain", "show", "nightly"]);
+    const { next } = await stack.json<{ next: readonly string[] }>(["triggers", "show", "nightly"]);
     expect(await runsOf("nightly")).toEqual([]);
     const url = `${stack.connection.endpoint}/_ringmaster/clock`;
     const clock = async (method: "GET" | "POST", body?: string) => {
@@ -208,7 +211,7 @@ describe("retraining", () => {
     // A repetition of the Scheduler's event.
     const scheduledTime = next[0]!.replace(".000Z", "Z");
     for (let again = 0; again < 3; again += 1) {
-      await invoke({ type: "retraining-schedule", team: "default", rule: "nightly", scheduledTime });
+      await invoke({ type: "trigger-schedule", team: "default", trigger: "nightly", scheduledTime });
     }
     expect((await runsOf("nightly")).map(({ runId }) => runId)).toEqual([run.runId]);
     expect((await clock("POST", '{"advanceSeconds":-1}')).status).toBe(400);
@@ -216,12 +219,12 @@ describe("retraining", () => {
     // The next day nothing is new.
     await advance('{"advanceSeconds":86400}');
     const shown = await until("the cause without a run", async () => {
-      const { stdout } = await stack.run("retrain", "show", "nightly");
+      const { stdout } = await stack.run("triggers", "show", "nightly");
       return stdout.includes("unchanged") ? stdout : undefined;
     });
     expect(shown).toMatch(new RegExp(`unchanged +${run.runId} +nothing was new`));
     expect((await runsOf("nightly")).map(({ runId }) => runId)).toEqual([run.runId]);
-    await stack.json(["retrain", "delete", "nightly"]);
+    await stack.json(["triggers", "delete", "nightly"]);
   });
 
   it("a raw file that is put into the inbox is a version, which retrains; one that cannot be says why", async () => {
@@ -230,7 +233,7 @@ describe("retraining", () => {
       s3.send(new PutObjectCommand({ Bucket: "ringmaster-data", Key: `teams/default/inbox/${file}`, Body }));
     await put("toy/march.csv", toyCsv(750));
     const run = await runFor("on-toy", "dataset:toy@3");
-    expect(run).toMatchObject({ dataset: { version: 3 }, createdBy: "retraining rule on-toy" });
+    expect(run).toMatchObject({ dataset: { version: 3 }, createdBy: "trigger on-toy" });
     await put("toy/again.csv", toyCsv(750)); // the same content is the same version
     await put("toy/april.csv", "x1,x2\n1,2\n");
     s3.destroy();
@@ -256,19 +259,50 @@ describe("retraining", () => {
     expect((await runsOf("on-toy")).map(({ cause }) => cause?.id)).toEqual(["dataset:toy@3", "dataset:toy@2"]);
   });
 
-  it("a rule runs by hand, is disabled with a reason, and keeps its history when it is gone", async () => {
-    expect(await stack.json<CauseRecord>(["retrain", "run", "on-toy"])).toMatchObject({ state: "submitted" });
-    await stack.json(["retrain", "disable", "on-toy", "--reason", "labels in doubt"]);
+  it("a trigger is fired by hand, is disabled with a reason, and keeps its history when it is gone", async () => {
+    expect(await stack.json<CauseRecord>(["triggers", "fire", "on-toy"])).toMatchObject({ state: "submitted" });
+    await stack.json(["triggers", "disable", "on-toy", "--reason", "labels in doubt"]);
     await push(600);
     await until("the cause", async () => (await show("on-toy")).causes.find(({ id }) => id === "dataset:toy@4"));
-    const shown = (await stack.run("retrain", "show", "on-toy")).stdout;
-    expect(shown).toMatch(/RECEIVED\s+TRIGGER\s+STATE\s+RUN\s+REASON/);
+    const shown = (await stack.run("triggers", "show", "on-toy")).stdout;
+    expect(shown).toMatch(/RECEIVED\s+CAUSE\s+STATE\s+RUN\s+REASON/);
     expect(shown).toMatch(/changed by \S+ at 2/);
     expect(shown).toMatch(/dataset:toy@4\s+skipped.*labels in doubt/);
-    await stack.json(["retrain", "delete", "on-toy"]);
+    await stack.json(["triggers", "delete", "on-toy"]);
     expect((await show("on-toy")).causes).toHaveLength(5);
-    expect((await stack.run("retrain", "run", "on-toy")).code).toBe(2);
-    expect((await stack.run("retrain", "list")).stdout).not.toContain("on-toy");
+    expect((await stack.run("triggers", "fire", "on-toy")).code).toBe(2);
+    expect((await stack.run("triggers", "list")).stdout).not.toContain("on-toy");
+  });
+
+  it("a signed request fires a webhook's trigger once, and an unsigned one is refused", async () => {
+    const file = stack.file(
+      "hook.yaml",
+      "name: hook\non: { type: webhook }\nstart: { job: job.yaml }\nconcurrency: skip\n",
+    );
+    const create = () => stack.run("triggers", "create", "-f", file, "--set", "seed=14");
+    const [, secret = ""] = /secret ([0-9a-f]{64}) \(shown once\)/.exec((await create()).stdout) ?? [];
+    expect((await create()).stdout).toMatch(/^trigger hook already exists: webhook, toy\n$/);
+    const body = '{"branch":"main"}';
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const send = async (signature: string, path = "default/hook") => {
+      const headers = { "x-ringmaster-timestamp": timestamp, "x-ringmaster-signature": signature };
+      const url = `${stack.url}/api/v1/hooks/${path}`;
+      const type = { "content-type": "application/json" };
+      const response = await fetch(url, { method: "POST", body, headers: { ...type, ...headers } });
+      return [response.status, await response.json()];
+    };
+    const answers = [
+      await send(signatureOf(secret, timestamp, body)),
+      await send(signatureOf(secret, timestamp, body)),
+    ];
+    const [run] = await runsOf("hook");
+    expect(answers).toEqual(answers.map(() => [202, { id: run!.cause!.id, state: "submitted", runId: run!.runId }]));
+    for (const path of ["default/hook", "default/nobody", "other/hook"])
+      expect(await send("sha256=0", path)).toMatchObject([401, { error: { code: "UNAUTHENTICATED" } }]);
+    expect((await stack.run("triggers", "create", "--job", job)).stderr).toContain("on must be given");
+    expect((await stack.run("triggers", "create", "--on", "webhook")).stderr).toContain("start.job must be given");
+    expect((await stack.run("triggers", "create", "-f", "absent.yaml")).stderr).toContain("must be a readable file");
+    await stack.json(["triggers", "delete", "hook"]);
   });
 
   it("promotes without a person under a policy that says so, but no version that a gate refuses", async () => {
@@ -284,10 +318,10 @@ describe("retraining", () => {
       expect(set).toMatchObject({ code: 0, stderr: expect.stringContaining("goes to production without a person") });
     };
     await policy("accuracy: 0.3");
-    await stack.json(["retrain", "on", "dataset", "toy", "--job", job, "--name", "unattended"]);
+    await stack.json(["triggers", "create", "--on", "dataset:toy", "--job", job, "--name", "unattended"]);
     await push(1_000);
     const run = await runFor("unattended", "dataset:toy@5");
-    expect(await watch(run.runId)).toMatchObject({ outcome: { decision: "registered" } });
+    await watch(run.runId);
     const made = (await toy()).versions.find(({ runId }) => runId === run.runId)!;
     const promoted = await until("the promotion", async () => {
       const now = await toy();

@@ -34,11 +34,11 @@ function workDigest({ job, dataset, fineTunedFrom }: Pick<Run, "job" | "dataset"
 }
 
 /** Returns the key of the nth run for the same work: the runs before it failed or were cancelled. */
-export const keyOfWork = (work: string, nth: number): string => `retraining ${work}${nth === 0 ? "" : ` again ${nth}`}`;
+export const keyOfWork = (work: string, nth: number): string => `trigger ${work}${nth === 0 ? "" : ` again ${nth}`}`;
 
 export const hasFailed = ({ status }: Pick<Run, "status">): boolean => status === "failed" || status === "killed";
 
-/** Finds a run that does or did the same work: one of a rule, or one that made a version of the model. */
+/** Finds a run that does or did the same work: one of a trigger, or one that made a version of the model. */
 export async function findEqualRun(
   { runs, registry, team }: EqualRunDependencies,
   job: Job,

@@ -4,21 +4,21 @@ import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { retrainingNames } from "../../platform/retraining";
+import { triggerNames } from "../../platform/triggers";
 
-export interface RetrainingSchedulesProps {
+export interface TriggerSchedulesProps {
   readonly prefix: string;
   readonly target: IFunction;
 }
 
-/** The resources for retraining schedules: group, role, and queue of undelivered firings. The API creates the schedules. */
-export class RetrainingSchedules extends Construct {
+/** The resources for schedules of triggers: group, role, and queue of undelivered firings. The API creates the schedules. */
+export class TriggerSchedules extends Construct {
   readonly deadLetterQueue: Queue;
 
-  constructor(scope: Construct, id: string, { prefix, target }: RetrainingSchedulesProps) {
+  constructor(scope: Construct, id: string, { prefix, target }: TriggerSchedulesProps) {
     super(scope, id);
     const { account, region } = Stack.of(this);
-    const names = retrainingNames({ prefix, region });
+    const names = triggerNames({ prefix, region });
     this.deadLetterQueue = new Queue(this, "Undelivered", {
       queueName: names.deadLetterQueue,
       encryption: QueueEncryption.SQS_MANAGED,
