@@ -1,7 +1,4 @@
-import { jobSchema } from "../core/runs/job";
-
 /** The data of the examples of requests. The document's test checks each against its schema. */
-const at = "2026-01-01T09:30:00.000Z";
 const digest = (letter: string): string => letter.repeat(64);
 const content = { sha256: digest("c"), bytes: 1_048_576 };
 const job = {
@@ -38,22 +35,6 @@ const triggerDefinition = {
   start: { job },
 } as const;
 
-const trigger = {
-  name: "on-digits",
-  on: { type: "dataset", dataset: "digits" },
-  start: { job: jobSchema.parse(job), code: {} },
-  concurrency: "queue",
-  catchUp: { policy: "all", windowMinutes: 1_440 },
-  cooldownMinutes: 0,
-  team: "default",
-  revision: 1,
-  enabled: true,
-  since: at,
-  createdBy: "ada",
-  createdAt: at,
-  updatedAt: at,
-} as const;
-
 const studyDefinition = {
   name: "digits-tuning",
   job,
@@ -68,22 +49,10 @@ const studyDefinition = {
   best: { registerAs: "digits" },
 } as const;
 
-const triggerCause = {
-  trigger: "on-digits",
-  id: "dataset:digits@2",
-  cause: { type: "dataset", at, dataset: "digits", version: 2 },
-  state: "submitted",
-  runId: "run-0123456789abcdef",
-  heardAt: at,
-  changedAt: at,
-} as const;
-
 export const examples = {
   content,
   job,
   draft,
   studyDefinition,
   triggerDefinition,
-  trigger,
-  triggerCause,
 } as const;

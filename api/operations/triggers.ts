@@ -22,7 +22,7 @@ const creation = z
     secret: z.string().optional().meta({ description: "Signs requests of a webhook. It is not returned again." }),
   })
   .meta({ id: "TriggerCreation" });
-const changed = response("The trigger.", answer, { trigger: examples.trigger });
+const changed = response("The trigger.", answer);
 const jobErrors = ["DATASET_NOT_FOUND", "DATASET_WITHOUT_ACTIVE_VERSION", "TRIGGER_BUSY"] as const;
 
 export const createTrigger = operation("createTrigger", "POST /triggers", {
@@ -33,15 +33,15 @@ export const createTrigger = operation("createTrigger", "POST /triggers", {
   bodyExample: examples.triggerDefinition,
   idempotent: true,
   responses: {
-    200: response("The same trigger already exists.", creation, { created: false, trigger: examples.trigger }),
-    201: response("The trigger.", creation, { created: true, trigger: examples.trigger }),
+    200: response("The same trigger already exists.", creation),
+    201: response("The trigger.", creation),
   },
   errors: ["TRIGGER_EXISTS", ...jobErrors],
 });
 
 export const listTriggers = operation("listTriggers", "GET /triggers", {
   summary: "List triggers by name",
-  ...pageOf({ id: "TriggerPage" }, triggerState, { trigger: examples.trigger, starts: 1 }),
+  ...pageOf({ id: "TriggerPage" }, triggerState),
 });
 
 export const getTrigger = operation("getTrigger", "GET /triggers/{trigger}", {
@@ -57,7 +57,6 @@ export const getTrigger = operation("getTrigger", "GET /triggers/{trigger}", {
           next: z.array(instant).meta({ description: "The next scheduled times; empty for a rate." }),
         })
         .meta({ id: "TriggerDetails" }),
-      { state: { trigger: examples.trigger, starts: 1 }, next: [] },
     ),
   },
   errors: ["TRIGGER_NOT_FOUND"],
@@ -101,7 +100,7 @@ export const enableTrigger = operation("enableTrigger", "POST /triggers/{trigger
 export const listTriggerCauses = operation("listTriggerCauses", "GET /triggers/{trigger}/causes", {
   summary: "List the causes of a trigger with their results, newest first",
   params,
-  ...pageOf({ id: "TriggerCausePage" }, causeRecord, examples.triggerCause),
+  ...pageOf({ id: "TriggerCausePage" }, causeRecord),
   errors: ["TRIGGER_NOT_FOUND"],
 });
 
@@ -112,9 +111,7 @@ export const fireTrigger = operation("fireTrigger", "POST /triggers/{trigger}/fi
   params,
   idempotencyKey: true,
   responses: {
-    201: response("The cause, with its run.", z.object({ cause: causeRecord }).meta({ id: "TriggerFireAnswer" }), {
-      cause: examples.triggerCause,
-    }),
+    201: response("The cause, with its run.", z.object({ cause: causeRecord }).meta({ id: "TriggerFireAnswer" })),
   },
   errors: ["TRIGGER_NOT_FOUND", "TRIGGER_BUSY"],
 });
@@ -129,11 +126,7 @@ export const receiveHook = operation("receiveHook", "POST /hooks/{team}/{trigger
   bodyExample: { branch: "main" },
   idempotent: true,
   responses: {
-    202: response("The cause.", causeRecord.pick({ id: true, state: true, runId: true }).meta({ id: "HookAnswer" }), {
-      id: "webhook:0123456789abcdef",
-      state: "submitted",
-      runId: examples.triggerCause.runId,
-    }),
+    202: response("The cause.", causeRecord.pick({ id: true, state: true, runId: true }).meta({ id: "HookAnswer" })),
   },
   errors: ["TRIGGER_BUSY"],
 });
