@@ -26,6 +26,8 @@ const folderManifest: DocumentKind<Manifest> = {
 export class CheckpointFolder {
   /** The files as they are stored, by path, and the stamps of the local ones. */
   private stored = new Map<string, Manifest["files"][number] & { readonly stamp: string }>();
+  /** Number of states that this worker has stored. */
+  saves = 0;
   private seen = "";
   /** Looks at which the folder had changed since the look before. */
   private restless = 0;
@@ -92,6 +94,7 @@ export class CheckpointFolder {
     );
     this.stored = stored;
     this.saved = stamp;
+    this.saves += 1;
     for (const { sha256 } of stored.values()) before.delete(sha256);
     for (const sha256 of before) await this.store.delete(objectKeys.trainingFile(this.runId, sha256));
   }

@@ -25,7 +25,9 @@ const maxGraceMs = 90_000;
 const uploadMs = 30_000;
 
 /** Values that the ranks add up in each exchange. */
-const [port, ended, failed, published] = [0, 1, 2, 3];
+const [port, ended, failed, published, admits] = [0, 1, 2, 3, 4];
+/** Ticks after which a joiner is admitted without a new checkpoint: one minute. */
+const patientTicks = 600;
 
 type End = "re-form" | "completed" | "failed-elsewhere";
 
@@ -98,15 +100,18 @@ class Member {
     const { rank, worldSize, number } = this.generation;
     await this.folder.restore();
     this.place.clear();
-    const { sums } = await this.exchange([rank === 0 ? await freePort() : 0, 0, 0, 0]);
+    const { sums } = await this.exchange([rank === 0 ? await freePort() : 0, 0, 0, 0, 0]);
     logger.log("info", "starting the command", { generation: number, rank, worldSize });
     this.command = this.start(sums[port]!);
+    const { saves } = this.folder;
     let failing = 0;
     for (let tick = 1; ; tick += 1) {
       await sleep(tickMs);
       if (rank === 0 && tick % ticksPerSave === 0 && !this.command.exit) this.saveInBackground();
       this.look();
       const values = [0, Number(this.isSettled), Number(this.failure !== undefined), Number(this.isPublished)];
+      // A restart without a checkpoint since the last would lose what this generation has computed.
+      values.push(Number(rank === 0 && (this.folder.saves > saves || tick > patientTicks)));
       const { sums, signals } = await this.exchange(values, interruption.raised ? gangSignals.leaving : 0);
       if (sums[published]! > 0) return "completed";
       failing = sums[failed]! > 0 ? failing + 1 : 0;
@@ -115,7 +120,8 @@ class Member {
         if (this.failure === undefined) return "failed-elsewhere";
         throw this.failure;
       }
-      const moves = (signals & (gangSignals.leaving | gangSignals.joinerWaiting)) !== 0;
+      const joins = (signals & gangSignals.joinerWaiting) !== 0 && sums[admits]! > 0;
+      const moves = joins || (signals & gangSignals.leaving) !== 0;
       if (moves && sums[ended]! < worldSize) void this.stop(interruption.reason ?? "the gang changes");
       if (sums[ended] !== worldSize) continue;
       if (this.stopping) return "re-form";
