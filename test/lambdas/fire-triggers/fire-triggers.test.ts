@@ -152,14 +152,14 @@ describe("the function", () => {
     expect(await scene.runs()).toHaveLength(1);
   });
 
-  it("does nothing about a version or a rule that there is not, and about another team's", async () => {
+  it("does nothing about a version or a trigger that there is not, and about another team's", async () => {
     expect(await handle(created("teams/vision/datasets/digits/versions/99/manifest.json"))).toEqual([]);
     expect(await handle(created("teams/other/datasets/digits/versions/2/manifest.json"))).toEqual([]);
     const scheduledTime = "2026-01-01T13:00:00Z";
     expect(await handle({ type: "trigger-schedule", team: "vision", trigger: "gone", scheduledTime })).toEqual([]);
   });
 
-  it("wakes the rules that a finding is bad enough for", async () => {
+  it("fires the triggers that a finding is bad enough for", async () => {
     const found = async (windowEnd: string, severity?: string) =>
       (await handle(drift({ team: "vision", monitor: "inputs", windowEnd, severity })))
         .map(({ trigger }) => trigger)
@@ -197,7 +197,7 @@ describe("the function", () => {
     expect((await runsOfIt()).map(({ dataset }) => dataset.version).sort()).toEqual([3, 4]);
   });
 
-  it("fails where one of its rules could not be dealt with, and does the others all the same", async () => {
+  it("fails where one of its triggers could not be dealt with, and does the others all the same", async () => {
     await scene.trigger({ name: "second", start: { job: jobInput({ evaluation: {}, experiment: "second" }) } });
     await scene.push(102);
     const { triggers } = scene.platform;
