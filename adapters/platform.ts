@@ -13,9 +13,9 @@ import { monitors } from "./dynamodb/monitor-repository";
 import { notifications } from "./dynamodb/notification-repository";
 import { outcomes } from "./dynamodb/outcome-repository";
 import { pipelines } from "./dynamodb/pipeline-repository";
-import { retraining } from "./dynamodb/retraining-repository";
 import { stepCache } from "./dynamodb/step-cache";
 import { studies } from "./dynamodb/study-repository";
+import { triggers } from "./dynamodb/trigger-repository";
 import { platformEvents } from "./eventbridge/platform-events";
 import { checkHooks } from "./http/check-hooks";
 import { webhooks } from "./http/webhooks";
@@ -26,7 +26,7 @@ import { contentUrls } from "./s3/content-urls";
 import { inboxFiles } from "./s3/inbox-files";
 import { incomingContent } from "./s3/incoming-content";
 import { teamObjects } from "./s3/object-store";
-import { retrainingSchedules } from "./scheduler/retraining-schedules";
+import { triggerSchedules } from "./scheduler/trigger-schedules";
 import { teamTopic } from "./sns/team-topic";
 import { executions, taskTokens } from "./stepfunctions/executions";
 import { outbox, production, registry, routing } from "./team-registry";
@@ -37,7 +37,7 @@ export const platformPorts = {
     meter: meter(),
     webhooks: webhooks(),
     hooks: checkHooks(),
-    schedules: retrainingSchedules("write"),
+    schedules: triggerSchedules("write"),
     executions: executions("start", "startApproval", "stop"),
     tokens: taskTokens("answer"),
     jobs: trainingJobs("look", "terminate"),
@@ -75,8 +75,8 @@ export const platformPorts = {
     online: onlineFeatures("read"),
     notifications: notifications("read", "list", "deliver", "configure"),
     topic: teamTopic("publish"),
+    triggers: triggers("read", "write"),
     pipelines: pipelines("read", "list", "write"),
-    retraining: retraining("read", "write"),
     studies: studies("read", "list", "write"),
   },
 } as const;

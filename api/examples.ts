@@ -1,7 +1,4 @@
-import { jobSchema } from "../core/runs/job";
-
 /** The data of the examples of requests. The document's test checks each against its schema. */
-const at = "2026-01-01T09:30:00.000Z";
 const digest = (letter: string): string => letter.repeat(64);
 const content = { sha256: digest("c"), bytes: 1_048_576 };
 const job = {
@@ -32,44 +29,16 @@ const draft = {
   },
 } as const;
 
-const retrainingRuleDefinition = {
+const triggerDefinition = {
   name: "on-digits",
-  trigger: { type: "dataset", dataset: "digits" },
-  job,
+  on: { type: "dataset", dataset: "digits" },
+  start: { job },
 } as const;
 
 const pipelineDefinition = {
   name: "weekly",
   parameters: { rows: { type: "integer", default: 1_000 } },
   steps: { count: { api: { operation: "listStudies" }, when: `\${parameters.rows > 0}` } },
-};
-const planSha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
-const pipelineVersion = { name: "weekly", version: 1, planSha256, steps: 1, createdBy: "ada", createdAt: at };
-const pipelineRun = {
-  ...{ pipelineRunId: "prun-4be1c0d7a2f39e85", team: "default", pipeline: "weekly", version: 1, planSha256 },
-  ...{
-    parameters: { rows: 1_000 },
-    status: "running",
-    depth: 0,
-    requestDigest: planSha256,
-    createdBy: "ada",
-    createdAt: at,
-  },
-} as const;
-
-const retrainingRule = {
-  name: "on-digits",
-  trigger: { type: "dataset", dataset: "digits" },
-  job: jobSchema.parse(job),
-  code: {},
-  cooldownMinutes: 0,
-  team: "default",
-  revision: 1,
-  enabled: true,
-  since: at,
-  createdBy: "ada",
-  createdAt: at,
-  updatedAt: at,
 } as const;
 
 const studyDefinition = {
@@ -86,25 +55,11 @@ const studyDefinition = {
   best: { registerAs: "digits" },
 } as const;
 
-const retrainingCause = {
-  rule: "on-digits",
-  id: "dataset:digits@2",
-  cause: { type: "dataset", at, dataset: "digits", version: 2 },
-  state: "submitted",
-  runId: "run-0123456789abcdef",
-  heardAt: at,
-  changedAt: at,
-} as const;
-
 export const examples = {
   content,
   job,
   draft,
   studyDefinition,
-  retrainingRuleDefinition,
-  retrainingRule,
+  triggerDefinition,
   pipelineDefinition,
-  pipelineVersion,
-  pipelineRun,
-  retrainingCause,
 } as const;

@@ -1,6 +1,7 @@
 import { benchAsOf } from "./asof/bench";
 import { benchCheckpoint } from "./checkpoint/bench";
 import { benchCollective } from "./collective/bench";
+import { benchContainers } from "./containers/bench";
 import { benchElastic } from "./elastic/bench";
 import { benchFuzz } from "./fuzz/bench";
 import { benchGpuCheck } from "./gpu-check/bench";
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   asof: benchAsOf,
   checkpoint: benchCheckpoint,
   collective: benchCollective,
+  containers: benchContainers,
   elastic: benchElastic,
   fuzz: benchFuzz,
   "gpu-check": benchGpuCheck,

@@ -1,5 +1,6 @@
 import type { ApiClient } from "../client/api-client";
-import { InvalidInputError, type Problem } from "../core/errors";
+import { conflict, InvalidInputError, type Problem } from "../core/errors";
+import { containerReason } from "../core/evaluation/container-model";
 import { cutOf } from "../core/evaluation/decision";
 import type { ModelArtifact } from "../core/evaluation/model-artifact";
 import { createRowTransform, type RawRow } from "../core/features/transform";
@@ -45,7 +46,10 @@ export function assertFinite(outputs: Float32Array, rows: number): void {
   if (problems.length > 0) throw new InvalidInputError("the rows cannot be predicted", problems);
 }
 
-export async function loadModel(client: ApiClient, { topology, weights }: ModelArtifact) {
+export async function loadModel(client: ApiClient, artifact: ModelArtifact) {
+  const reason = containerReason(artifact.model, artifact.container);
+  if (reason) throw conflict("CONTAINER_MODEL", reason);
+  const { topology, weights } = artifact;
   // Loaded only by these commands, because TensorFlow.js loads slowly.
   const { loadPredictor } = await import("../trainer-container/tfjs/predictor");
   const [json, tensors] = await Promise.all([download(client, topology.sha256), download(client, weights.sha256)]);

@@ -15,12 +15,12 @@ import { addNotifyCommands } from "./commands/notify";
 import { addBrowseCommand, addPageCommands } from "./commands/pages";
 import { addPipelineCommands } from "./commands/pipelines";
 import { addRepairCommand } from "./commands/repair";
-import { addRetrainCommands } from "./commands/retrain";
 import { addRunCommands } from "./commands/runs";
 import { addStackCommands } from "./commands/stack";
 import { addStudyCommands } from "./commands/studies";
 import { addSubmitCommand } from "./commands/submit";
 import { addTokenCommands } from "./commands/tokens";
+import { addTriggerCommands } from "./commands/triggers";
 import { addViewCommands } from "./commands/views";
 
 /** Describes an option. An empty default, such as `[]` of a repeatable option, is not shown. */
@@ -59,8 +59,8 @@ export function createProgram(): Command {
   addModelCommands(program);
   addEvaluateCommand(program);
   addLineageCommand(program);
+  addTriggerCommands(program);
   addPipelineCommands(program);
-  addRetrainCommands(program);
   addMonitorCommands(program);
   addViewCommands(program);
   addNotifyCommands(program);

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
+import { listCode, packFolder } from "../adapters/files/folder";
 import type { ApiClient } from "../client/api-client";
 import type { ColumnSchema } from "../core/datasets/shapes";
 import { sha256 } from "../core/digest";
@@ -95,6 +96,30 @@ function ruleOf(text: string): string {
   return "must not use await outside of a function: a module is loaded synchronously; read files by readFileSync, and give other values by model.options";
 }
 
+const maxCodeBytes = 2 ** 28;
+
+/** Packs a container's folder of code and stores it. */
+async function packCode(folder: string, uploads: UploadPort): Promise<Pick<BundledModule, "sha256">> {
+  const refuse = (rule: string): never => {
+    throw new InvalidInputError("the job's code cannot be packed", [{ path: "model.code", value: folder, rule }]);
+  };
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    return refuse("must be a folder that exists, relative to the job file");
+  const files = listCode(folder);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes > maxCodeBytes)
+    return refuse(`must have at most ${maxCodeBytes} bytes and has ${bytes}: push data as a dataset`);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of packFolder(folder, files)) chunks.push(chunk);
+  return uploadBytes(uploads, Buffer.concat(chunks));
+}
+
+/** Returns the job with the digest of its module or code. */
+const withBundle = (job: Job, sha256: string | undefined): Job =>
+  sha256 !== undefined && (job.model.type === "module" || job.model.type === "container")
+    ? { ...job, model: { ...job.model, sha256 } }
+    : job;
+
 const maxName = 250;
 
 export interface JobOptions {
@@ -148,11 +173,13 @@ async function withCode(job: Job, file: string, { diff }: JobOptions, client: ()
   const code = await describeCode(directory, diff ? () => createUploads(client()) : undefined);
   const lockfile = describeEnvironment(directory);
   const environment = lockfile ? { environment: lockfile } : {};
-  if (job.model.type !== "module") return { job, code, ...environment };
-  const module = resolve(dirname(file), job.model.path);
-  const { sha256: moduleSha256 } = await bundleModule(module, createUploads(client()));
+  const source =
+    job.model.type === "module" ? job.model.path : job.model.type === "container" ? job.model.code : undefined;
+  if (source === undefined) return { job, code, ...environment };
+  const bundle = job.model.type === "module" ? bundleModule : packCode;
+  const { sha256: moduleSha256 } = await bundle(resolve(dirname(file), source), createUploads(client()));
   return {
-    job: { ...job, model: { ...job.model, sha256: moduleSha256 } },
+    job: withBundle(job, moduleSha256),
     code: { ...code, moduleSha256 },
     ...environment,
   };
@@ -166,7 +193,7 @@ export async function prepareJobs(file: string, options: JobOptions, client: () 
   const combinations = expandSettings(options.set, () => readJobFile(file).job);
   const files = combinations.map(({ settings }) => readJobFile(file, settings));
   const first = await withCode(files[0]!.job, file, options, client);
-  const { sha256 } = first.job.model.type === "module" ? first.job.model : {};
+  const { moduleSha256 } = first.code;
   const versions = new Map<string, string>();
   const prepared: { settings: readonly string[]; job: PreparedJob }[] = [];
   for (const [index, { job, dataSource }] of files.entries()) {
@@ -176,9 +203,8 @@ export async function prepareJobs(file: string, options: JobOptions, client: () 
       ? { dataset: versions.get(key)! }
       : await withVersion(job, dataSource, file, client);
     versions.set(key, dataset);
-    const module = job.model.type === "module" ? { model: { ...job.model, sha256 } } : {};
     const named = swept.length === 0 ? {} : { name: [job.name ?? [], swept].flat().join(" ").slice(0, maxName) };
-    prepared.push({ settings: swept, job: { ...first, job: { ...job, ...named, ...module, dataset } } });
+    prepared.push({ settings: swept, job: { ...first, job: { ...withBundle(job, moduleSha256), ...named, dataset } } });
   }
   return prepared;
 }

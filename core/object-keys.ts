@@ -69,6 +69,12 @@ export const objectKeys = {
   trainingPause: (runId: string, segment: number): string => `runs/${runId}/training/pause-${segment}.json`,
   /** The failure of one Batch job. Each attempt has its own, even if it is written late. */
   trainingFailure: (runId: string, jobId: string): string => `runs/${runId}/training/failures/${jobId}.json`,
+  /** The manifest of the version whose rows a container reads. */
+  trainingDataset: (runId: string): string => `runs/${runId}/training/dataset.json`,
+  /** The files of a container's checkpoint folder, by the gang's generation; lexical order is that of generations. */
+  folderManifest: (runId: string, generation: number): string =>
+    `${objectKeys.folderPrefix(runId)}${String(generation).padStart(9, "0")}.json`,
+  folderPrefix: (runId: string): string => `runs/${runId}/training/folder/`,
   /** Numerics of the run's first worker. The other workers must use the same. */
   trainingNumerics: (runId: string): string => `runs/${runId}/training/numerics.json`,
   /** Objects of a run's evaluation by a job, by the hash of its inputs: see `core/evaluation/task.ts`. Trainers do not write here. */

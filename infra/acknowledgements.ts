@@ -16,8 +16,8 @@ const wildcardReasons = {
   "job-queues": "The platform's own queues of further GPU classes, one a class, which the configuration names.",
   "job-definitions": "Any revision of the platform's own definitions.",
   "job-logs": "The log streams of trainers.",
-  "retraining-schedules":
-    "Schedules of retraining rules have no name before a rule is made; the group is the platform's own.",
+  "trigger-schedules":
+    "Schedules of triggers have no name before a trigger is created; the group is the platform's own.",
   "team-topics": "The platform's own topics, one a team.",
 } as const satisfies Partial<Record<Resource, string>>;
 

@@ -4,10 +4,10 @@ import { gpuClassesIn } from "../core/metering/prices";
 import { environmentOf } from "../platform/config";
 import { type FunctionName, functionNameIn } from "../platform/functions";
 import { runRoleNameIn } from "../platform/permissions";
-import { retrainingNames } from "../platform/retraining";
 import type { TeamShares } from "../platform/shares";
 import { tableNameIn } from "../platform/tables";
 import { jobQueuesOf, resourceNames } from "../platform/trainer-job";
+import { triggerNames } from "../platform/triggers";
 import type { DeploymentConfig, TeamConfig } from "./config";
 
 export const bucketNameIn = (prefix: string) => `${prefix}-data-${Aws.ACCOUNT_ID}-${Aws.REGION}`;
@@ -35,8 +35,8 @@ export class PlatformArns {
   queue(name: string): string {
     return this.stack.formatArn({ service: "sqs", resource: name });
   }
-  get retrainingRole(): string {
-    const resourceName = retrainingNames({ prefix: this.prefix, region: this.stack.region }).scheduleRole;
+  get triggerRole(): string {
+    const resourceName = triggerNames({ prefix: this.prefix, region: this.stack.region }).scheduleRole;
     return this.stack.formatArn({ service: "iam", region: "", resource: "role", resourceName });
   }
 
@@ -52,7 +52,7 @@ export function platformEnvironment(
 ): Readonly<Record<string, string>> {
   const names = resourceNames(prefix);
   const arns = new PlatformArns(scope, prefix);
-  const retraining = retrainingNames({ prefix, region: Stack.of(scope).region });
+  const triggers = triggerNames({ prefix, region: Stack.of(scope).region });
   return environmentOf({
     prefix,
     bucket: bucketNameIn(prefix),
@@ -71,11 +71,11 @@ export function platformEnvironment(
     jobLogGroup: names.jobLogGroup,
     evaluationOperations: compute.evaluationOperations,
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
-    retraining: {
-      functionArn: arns.function("retrain"),
-      scheduleGroup: retraining.scheduleGroup,
-      scheduleRoleArn: arns.retrainingRole,
-      deadLetterQueueArn: arns.queue(retraining.deadLetterQueue),
+    triggers: {
+      functionArn: arns.function("fire-triggers"),
+      scheduleGroup: triggers.scheduleGroup,
+      scheduleRoleArn: arns.triggerRole,
+      deadLetterQueueArn: arns.queue(triggers.deadLetterQueue),
     },
   });
 }

@@ -7,6 +7,7 @@ import { handler as endSessions } from "./end-sessions/handler";
 import { handler as evaluate } from "./evaluate/handler";
 import { handler as evaluateGates } from "./evaluate-gates/handler";
 import { handler as finishTraining } from "./finish-training/handler";
+import { handler as fireTriggers } from "./fire-triggers/handler";
 import { permissionsOf } from "./function-handler";
 import { handler as ingestMetrics } from "./ingest-metrics/handler";
 import { handler as launchTraining } from "./launch-training/handler";
@@ -19,7 +20,6 @@ import { handler as reclaimStorage } from "./reclaim-storage/handler";
 import { handler as reconcileRuns } from "./reconcile-runs/handler";
 import { handler as registerModel } from "./register-model/handler";
 import { handler as requestApproval } from "./request-approval/handler";
-import { handler as retrain } from "./retrain/handler";
 import { handler as runCredentials } from "./run-credentials/handler";
 import { handler as runModule } from "./run-module/handler";
 import { handler as snapshotDataset } from "./snapshot-dataset/handler";
@@ -55,7 +55,7 @@ export const functionPermissions = (): FunctionPermissions => ({
   "drive-study": driveStudy.grants,
   "monitor-drift": monitorDrift.grants,
   "store-features": storeFeatures.grants,
-  retrain: retrain.grants,
+  "fire-triggers": fireTriggers.grants,
   "pipeline-step": pipelineStep.grants,
   "run-module": runModule.grants,
   notify: notify.grants,

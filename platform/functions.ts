@@ -75,7 +75,7 @@ const deployed = [
     concurrency: 1,
   },
   {
-    name: "retrain",
+    name: "fire-triggers",
     timeoutSeconds: 60,
     memoryMb: 512,
     externals: [],

@@ -4,6 +4,7 @@ import {
   driftDetected,
   featureRows,
   featureViewDue,
+  modelChanged,
   monitorDue,
   pipelineEnded,
   runEnded,
@@ -12,7 +13,7 @@ import {
 } from "./event-names";
 import type { FunctionName } from "./functions";
 import { arnsOf, type World } from "./permissions/world";
-import { driftAlarmPrefix } from "./retraining";
+import { driftAlarmPrefix } from "./triggers";
 
 /** The EventBridge rules: the list that `infra/` deploys and `local/` puts on its bus. */
 export interface RuleDefinition {
@@ -94,8 +95,8 @@ export const rules: readonly RuleDefinition[] = [
   },
   {
     name: "dataset-version-made",
-    description: "A dataset has a new version: retrain by the rules that wait for it.",
-    target: "retrain",
+    description: "A dataset has a new version: fire the triggers that wait for it.",
+    target: "fire-triggers",
     // Matches only the manifests of dataset versions, one for each push, among millions of objects.
     pattern: objectCreated("teams/*/datasets/*/manifest.json"),
   },
@@ -107,14 +108,26 @@ export const rules: readonly RuleDefinition[] = [
   },
   {
     name: "drift-detected",
-    description: "A monitor found drift: retrain by the rules that wait for it.",
-    target: "retrain",
+    description: "A monitor found drift: fire the triggers that wait for it.",
+    target: "fire-triggers",
     pattern: published([driftDetected]),
   },
   {
+    name: "model-changed",
+    description: "A version of a model got a stage or an alias: fire the triggers that wait for it.",
+    target: "fire-triggers",
+    pattern: published([modelChanged], { action: ["staged", "promoted", "rolled-back", "alias-set"] }),
+  },
+  {
+    name: "triggered-run-ended",
+    description: "A run that a trigger started has ended: start the next cause that waits.",
+    target: "fire-triggers",
+    pattern: published([runEnded], { cause: { trigger: [{ exists: true }] } }),
+  },
+  {
     name: "drift-alarm",
-    description: "A drift alarm went off: retrain by the rules that wait for its monitor.",
-    target: "retrain",
+    description: "A drift alarm went off: fire the triggers that wait for its monitor.",
+    target: "fire-triggers",
     pattern: ({ prefix }) => ({
       source: ["aws.cloudwatch"],
       "detail-type": ["CloudWatch Alarm State Change"],
@@ -122,10 +135,10 @@ export const rules: readonly RuleDefinition[] = [
     }),
   },
   {
-    name: "retraining-sweep",
+    name: "trigger-sweep",
     description:
-      "Every five minutes: causes that wait or whose event was lost, and schedules that differ from their rule.",
-    target: "retrain",
+      "Every five minutes: causes that wait or whose event was lost, and schedules that differ from their trigger.",
+    target: "fire-triggers",
     schedule: "rate(5 minutes)",
   },
   {

@@ -22,7 +22,7 @@ const allowedUnused = [
     reason: "Logs of metrics are folded in batches after thousands of points.",
   },
   {
-    functions: /^(api|retrain)$/,
+    functions: /^(api|fire-triggers)$/,
     grants: /^iam:PassRole /,
     reason: "EventBridge Scheduler asks IAM for it; the embedded one does not.",
   },
@@ -106,12 +106,12 @@ const allowedUnused = [
     reason: "The sweep lists and postpones attempts that were not accepted. Test stacks may end before it is due.",
   },
   {
-    functions: /^retrain$/,
+    functions: /^fire-triggers$/,
     grants: /^(s3|kms):/,
     reason: "Resolves the initial weights of a rule whose job is fine-tuned.",
   },
   {
-    functions: /^retrain$/,
+    functions: /^fire-triggers$/,
     grants: /^scheduler:/,
     reason: "The sweep repairs schedules that a process that died has left.",
   },

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from "aws-lambda";
 import type { TokenStore } from "../adapters/files/token-store";
 import { inertContent } from "../api/http/page-response";
-import { teamless } from "../api/http/tenancy";
+import { isOpenPath } from "../api/http/tenancy";
 import { mlflowErrorResponse } from "../api/mlflow/errors";
 import { isMlflowPath } from "../api/mlflow/mount";
 import { UnauthenticatedError } from "../core/access/errors";
@@ -157,7 +157,7 @@ function checkPayload(body: Buffer, caller: Authenticated | undefined): void {
 
 /** Returns whether a route needs no token. `ringmaster status` asks for the API's health without one. */
 function isOpen({ url }: IncomingMessage): boolean {
-  return teamless.has(url ?? "");
+  return isOpenPath(url?.split("?", 1)[0] ?? "");
 }
 
 /**

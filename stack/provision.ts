@@ -241,7 +241,7 @@ async function createRules(): Promise<void> {
 }
 
 async function createScheduleGroup(): Promise<void> {
-  const Name = localConfig().retraining.scheduleGroup;
+  const Name = localConfig().triggers.scheduleGroup;
   await unlessThere(new SchedulerClient({}).send(new CreateScheduleGroupCommand({ Name })), "ConflictException");
 }
 

@@ -10,9 +10,9 @@ import {
 } from "../platform/config";
 import { functionNameIn } from "../platform/functions";
 import { runRoleNameIn, type World } from "../platform/permissions";
-import { retrainingNames } from "../platform/retraining";
 import { tableNameIn } from "../platform/tables";
 import { jobQueuesOf, resourceNames } from "../platform/trainer-job";
+import { triggerNames } from "../platform/triggers";
 
 export interface StackSettings {
   /** The port of the AWS wire protocols. 0 selects a free port. */
@@ -34,7 +34,7 @@ export function localWorld(): World {
 
 export function localConfig(): PlatformConfig {
   const names = resourceNames(prefix);
-  const retraining = retrainingNames({ prefix, region });
+  const triggers = triggerNames({ prefix, region });
   return {
     prefix,
     bucket: `${prefix}-data`,
@@ -52,11 +52,11 @@ export function localConfig(): PlatformConfig {
     jobLogGroup: names.jobLogGroup,
     evaluationOperations: Number(process.env["RINGMASTER_EVALUATION_OPERATIONS"] ?? defaultEvaluationOperations),
     jobDefinitions: { single: names.jobDefinition, gang: names.jobDefinitionGang },
-    retraining: {
-      functionArn: `arn:aws:lambda:${region}:${account}:function:${functionNameIn(prefix, "retrain")}`,
-      scheduleGroup: retraining.scheduleGroup,
-      scheduleRoleArn: `arn:aws:iam::${account}:role/${retraining.scheduleRole}`,
-      deadLetterQueueArn: `arn:aws:sqs:${region}:${account}:${retraining.deadLetterQueue}`,
+    triggers: {
+      functionArn: `arn:aws:lambda:${region}:${account}:function:${functionNameIn(prefix, "fire-triggers")}`,
+      scheduleGroup: triggers.scheduleGroup,
+      scheduleRoleArn: `arn:aws:iam::${account}:role/${triggers.scheduleRole}`,
+      deadLetterQueueArn: `arn:aws:sqs:${region}:${account}:${triggers.deadLetterQueue}`,
     },
   };
 }

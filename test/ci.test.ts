@@ -27,7 +27,7 @@ describe("the continuous integration", () => {
     expect(testFiles.filter((file) => new RegExp(`^${pattern}`).test(file))).not.toEqual([]);
   });
 
-  it.each(["newcomer", "spine", "study", "restore", "retraining", "reproduce", "teams", "policy"])(
+  it.each(["newcomer", "spine", "study", "restore", "triggers", "reproduce", "teams", "policy"])(
     "has the user's journey %s in verify, which also packs",
     (journey) => {
       const file = `test/e2e/${journey}.test.ts`;

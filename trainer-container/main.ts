@@ -168,6 +168,8 @@ async function trainRun(own: Process, environment: Environment, threads = true):
     hasEnded: session.isRefused,
     ...own,
     createEngine,
+    // DuckDB, which other trainings do not load.
+    trainContainer: async (...own) => (await import("./container/run-container")).trainContainer(...own),
     ...(threads && existsSync(uploadScript) ? { upload: createUploadThread(uploadScript, place) } : {}),
     createGang: (task: TrainingTask) =>
       createGang({

@@ -1,4 +1,5 @@
 import { digestOf } from "../../core/digest";
+import { containerReason } from "../../core/evaluation/container-model";
 import { type ExportFormat, exportFormats, type ModelArtifact } from "../../core/evaluation/model-artifact";
 import { type Exporter, type ExportTools, exportTooLarge, nothingToExport } from "../../core/export";
 import { type DocumentKind, getJsonContent, ObjectNotFoundError } from "../../core/object-documents";
@@ -127,6 +128,8 @@ async function readArtifactOf(
 ): Promise<ModelArtifact> {
   const artifact = await findArtifact(objects, version);
   if (!artifact) throw nothingToExport(`${version.model} version ${version.version} has no artifact of a training run`);
+  const reason = containerReason(version.model, artifact.container);
+  if (reason) throw nothingToExport(reason);
   if (artifact.weights.bytes > maxWeightBytes) throw exportTooLarge(artifact.weights.bytes, maxWeightBytes);
   return artifact;
 }

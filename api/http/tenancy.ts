@@ -144,7 +144,7 @@ function parse(text: string): unknown {
 const teamHeader = "x-ringmaster-team";
 
 /** Paths that are the same for every caller, authenticated or not: the health check and the API's description. */
-export const teamless: ReadonlySet<string> = new Set([
+const teamless: ReadonlySet<string> = new Set([
   "/api/v1/health",
   "/api/v1/openapi.json",
   "/api/v1/docs",
@@ -153,6 +153,12 @@ export const teamless: ReadonlySet<string> = new Set([
   "/health",
   "/version",
 ]);
+
+/** Requests to these paths are verified by a signature with a trigger's secret; the path names the team. */
+const hookPath = /^\/api\/v1\/hooks\/([^/]+)\//;
+
+/** Whether a path needs no token. */
+export const isOpenPath = (path: string): boolean => teamless.has(path) || hookPath.test(path);
 
 export interface CallerSettings {
   readonly directory?: readonly TeamMembers[];
@@ -166,11 +172,13 @@ export function tenancy(
   { directory = [], personalRoles = [] }: CallerSettings,
 ): MiddlewareHandler<ApiEnvironment> {
   return async (context, next) => {
-    if (teamless.has(context.req.path)) {
+    if (isOpenPath(context.req.path)) {
+      const [, hookTeam] = hookPath.exec(context.req.path) ?? [];
+      const team = hookTeam === undefined ? defaultTeam : checkTeamName(decodeURIComponent(hookTeam), "team");
       context.set("actor", "anonymous");
       context.set("person", undefined);
       context.set("scopes", undefined);
-      context.set("platform", deployment.forTeam(defaultTeam));
+      context.set("platform", deployment.forTeam(team));
       await next();
       return;
     }

@@ -77,7 +77,7 @@ const creation = z.object({ created: z.boolean(), monitor }).meta({ id: "Monitor
 export const createMonitor = operation("createMonitor", "POST /monitors", {
   summary: "Watch the inferences of a model, or the versions of a dataset",
   description:
-    "Windows are measured when they end: after a number of stored rows, on a schedule, or at a new version. A window with drift publishes the event `Drift Detected`, for retraining rules. Idempotent for the same definition.",
+    "Windows are measured when they end: after a number of stored rows, on a schedule, or at a new version. A window with drift publishes the event `Drift Detected`, for triggers. Idempotent for the same definition.",
   body: monitorDefinition,
   bodyExample: { name: "churn-inputs", target: { type: "model", model: "churn", everyRows: 5_000 } },
   idempotent: true,

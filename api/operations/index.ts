@@ -14,7 +14,6 @@ import * as models from "./models";
 import * as notifications from "./notifications";
 import * as pages from "./pages";
 import * as pipelines from "./pipelines";
-import * as retraining from "./retraining";
 import * as runMetrics from "./run-metrics";
 import * as runSearch from "./run-search";
 import * as runs from "./runs";
@@ -22,6 +21,7 @@ import * as serving from "./serving";
 import * as studies from "./studies";
 import * as system from "./system";
 import * as trainingRuns from "./training-runs";
+import * as triggers from "./triggers";
 
 /** Operations by operation id. The API serves, documents and deploys exactly these; the client is typed by them. */
 export const operations = {
@@ -41,7 +41,7 @@ export const operations = {
   ...drift,
   ...featureViews,
   ...modelExports,
-  ...retraining,
+  ...triggers,
   ...pipelines,
   ...studies,
   ...notifications,

@@ -289,7 +289,7 @@ function banners({ record, details, next, versions }: RunPage, links: Links): re
             html`<p>${shortened(what, 2_000)}${command === undefined ? undefined : html`: <code>${command}</code>`}</p>`,
         )}</div>`,
     ),
-    cause && html`<p class="banner">Triggered by retraining rule <b>${cause.rule}</b>: ${cause.id}</p>`,
+    cause && html`<p class="banner">Started by trigger <b>${cause.trigger}</b>: ${cause.id}</p>`,
   ];
 }
 

@@ -15,7 +15,6 @@ import { modelRoutes } from "./models";
 import { notificationRoutes } from "./notifications";
 import { pageRoutes } from "./pages";
 import { pipelineRoutes } from "./pipelines";
-import { retrainingRoutes } from "./retraining";
 import { searchRoutes } from "./run-search";
 import { runRoutes } from "./runs";
 import { servingRoutes } from "./serving";
@@ -23,6 +22,7 @@ import { studyRoutes } from "./studies";
 import { systemRoutes } from "./system";
 import { trackedMetricsRoutes } from "./tracked-metrics";
 import { trackedRunRoutes } from "./tracked-runs";
+import { triggerRoutes } from "./triggers";
 
 export const routes: readonly Route[] = [
   ...runRoutes,
@@ -44,7 +44,7 @@ export const routes: readonly Route[] = [
   ...driftRoutes,
   ...featureViewRoutes,
   ...exportRoutes,
-  ...retrainingRoutes,
+  ...triggerRoutes,
   ...pipelineRoutes,
   ...studyRoutes,
   ...notificationRoutes,

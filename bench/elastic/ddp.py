@@ -1,4 +1,4 @@
-"""The peer's worker: DistributedDataParallel over Gloo, a checkpoint on disk every N steps, a line for each finished step."""
+"""A worker for torchrun, and for bench/containers: DistributedDataParallel over Gloo, a checkpoint on disk every N steps, a line for each finished step."""
 
 import json
 import os
@@ -9,12 +9,13 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-path, steps, interval = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+path = os.path.join(os.environ.get("SM_CHECKPOINT_DIR", ""), sys.argv[1])
+steps, interval, pause = (int(text) for text in sys.argv[2:5])
 torch.set_num_threads(1)
 torch.manual_seed(3)
 dist.init_process_group("gloo")
 rank = dist.get_rank()
-restart = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+restart = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
 
 network = torch.nn.Sequential(
     torch.nn.Linear(9, 128), torch.nn.ReLU(), torch.nn.Linear(128, 64), torch.nn.ReLU(), torch.nn.Linear(64, 3)
@@ -35,6 +36,7 @@ for step in range(start + 1, steps + 1):
     optimizer.zero_grad()
     torch.nn.functional.cross_entropy(model(inputs), labels).backward()
     optimizer.step()
+    time.sleep(pause / 1_000)
     line = {"rank": rank, "pid": os.getpid(), "restart": restart, "step": step, "at": time.time() * 1_000}
     # One write, because the ranks share a pipe.
     os.write(1, (json.dumps(line) + "\n").encode())
@@ -43,4 +45,8 @@ for step in range(start + 1, steps + 1):
             {"model": network.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, path + ".new"
         )
         os.replace(path + ".new", path)
+if rank == 0 and "SM_MODEL_DIR" in os.environ:
+    torch.save(network.state_dict(), os.path.join(os.environ["SM_MODEL_DIR"], "model.pt"))
+    with open(os.path.join(os.environ["SM_OUTPUT_DATA_DIR"], "predictions.csv"), "w") as file:
+        file.write("row,a,b,c\n" + "".join(f"{row},0.5,0.25,0.25\n" for row in range(40)))
 dist.destroy_process_group()

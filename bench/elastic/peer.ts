@@ -27,33 +27,31 @@ interface Step {
   readonly at: number;
 }
 
-const workers = 3;
-const steps = 1_000;
-const checkpointEverySteps = 50;
+const usual = { workers: 3, steps: 1_000, checkpointEverySteps: 50, pauseMs: 0, from: 50 };
 const trialMs = 90_000;
 
 /** Runs torchrun's elastic agent on the same kind of trial: a worker killed at a random step. A text gives the reason for none. */
-export async function measurePeer(trials: number): Promise<PeerSummary | string> {
+export async function measurePeer(trials: number, plan = usual): Promise<PeerSummary | string> {
   const torch = findTorch();
   if (typeof torch === "string") return torch;
   const random = seededRandom(7);
   const outcomes = [];
   for (let trial = 0; trial < trials; trial += 1) {
-    const killAfter = 50 + Math.floor(random() * (steps - 150));
-    outcomes.push(await runPeerTrial(torch, killAfter, Math.floor(random() * workers)));
+    const killAfter = plan.from + Math.floor(random() * (plan.steps - 3 * plan.from));
+    outcomes.push(await runPeerTrial(torch, killAfter, Math.floor(random() * plan.workers), plan));
   }
   const complete = outcomes.filter((outcome) => outcome !== undefined);
   return {
     torch: torch.torch,
     trials,
     complete: complete.length,
-    checkpointEverySteps,
+    checkpointEverySteps: plan.checkpointEverySteps,
     resumesMs: complete.map(({ resumeMs }) => resumeMs),
     lostSteps: complete.map(({ lost }) => lost),
   };
 }
 
-async function runPeerTrial({ python }: PeerPython, killAfter: number, rank: number) {
+async function runPeerTrial({ python }: PeerPython, killAfter: number, rank: number, plan: typeof usual) {
   const folder = mkdtempSync(join(tmpdir(), "ringmaster-bench-"));
   const script = join(process.cwd(), "bench/elastic/ddp.py");
   const agent = spawn(
@@ -62,15 +60,14 @@ async function runPeerTrial({ python }: PeerPython, killAfter: number, rank: num
       "-m",
       "torch.distributed.run",
       "--nnodes=1",
-      `--nproc-per-node=${workers}`,
+      `--nproc-per-node=${plan.workers}`,
       "--max-restarts=3",
       "--monitor-interval=0.1",
       "--rdzv-backend=c10d",
       "--rdzv-endpoint=127.0.0.1:0",
       script,
       join(folder, "checkpoint.pt"),
-      String(steps),
-      String(checkpointEverySteps),
+      ...[plan.steps, plan.checkpointEverySteps, plan.pauseMs].map(String),
     ],
     {
       stdio: ["ignore", "pipe", "ignore"],

@@ -84,7 +84,7 @@ function printRuns(
       formatDuration(workMs(timesOf(run), workedUntil(run, now))),
       run.phase ?? "–",
       `${run.dataset.name}@${run.dataset.version}`,
-      run.cause?.rule ?? "–",
+      run.cause?.trigger ?? "–",
       ...columns.map((name) => cell(run.runId, name) ?? "–"),
     ]),
   );

@@ -203,7 +203,7 @@ function showRun(details: RunDetails, metrics: readonly MetricSummary[], report:
   const took = formatDuration(workMs(timesOf(run), workedUntil(run, Date.now())));
   line("started", `${run.createdAt}, took ${took}${["queued", "running"].includes(run.status) ? " so far" : ""}`);
   line("dataset", `${run.dataset.name}@${run.dataset.version}`);
-  if (run.cause) line("cause", `${run.cause.id}, by retraining rule ${run.cause.rule}`);
+  if (run.cause) line("cause", `${run.cause.id}, by trigger ${run.cause.trigger}`);
   const rate = shown.progress === undefined ? "" : `, ${formatRate(shown.progress.samplesPerSecond)}`;
   line("step", shown.step === undefined ? undefined : `${shown.step}/${shown.totalSteps}${rate}`);
   line("weights", shown.weightsSha256);

@@ -32,7 +32,7 @@ export async function describeVersion(
   });
 }
 
-/** Prints the columns: with profile, distribution and relation to the label if their rows are described. */
+/** Prints the columns: with profile and distribution if their rows are described. */
 export function printColumns({ schema, rowCount }: DatasetManifest, described: DescribedRows | undefined): void {
   if (described === undefined) {
     printTable(
@@ -45,14 +45,13 @@ export function printColumns({ schema, rowCount }: DatasetManifest, described: D
     process.stdout.write(`profile of the first ${described.rows} rows; --all reads the others\n`);
   }
   printTable(
-    ["COLUMN", "TYPE", "ROLE", "MISSING", "DISTINCT", "MIN", "MEAN", "MAX", "HISTOGRAM", "LABEL"],
+    ["COLUMN", "TYPE", "ROLE", "MISSING", "DISTINCT", "MIN", "MEAN", "MAX", "HISTOGRAM"],
     schema.map((column, index) => {
       const profile = described.columns[index]!;
-      const { count, nulls, distinct, labelCorrelation } = profile;
+      const { count, nulls, distinct } = profile;
       return [
         ...[column.name, typeText(column), column.role, share(nulls, count + nulls), distinct ?? "–"],
         ...[...rangeOf(profile), sparkline(profile.histogram ?? [])],
-        labelCorrelation === undefined ? "–" : labelCorrelation.toFixed(2),
       ];
     }),
   );

@@ -22,6 +22,10 @@ export const modelArtifact = z
     weights: contentReference,
     topology: contentReference.meta({ description: "tfjs-layers topology JSON." }),
     weightsSha256: sha256,
+    container: z
+      .literal(true)
+      .optional()
+      .meta({ description: "The weights are an archive of files that only a container's code loads." }),
     transform: featureTransform,
     label: labelEncoding,
     inputSchema: z.array(columnSchema),

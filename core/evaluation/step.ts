@@ -78,7 +78,7 @@ export async function evaluationTaskOf(
     ...(opponent ? { opponent } : {}),
     timedPredictions: run.trial ? maxPredictionsOfTrial : maxPredictions,
     own: ownMetricsOf(training),
-    validates: run.trial !== undefined,
+    validates: run.trial !== undefined && run.job.model.type !== "container",
     importance: run.trial === undefined,
     engine: { backend, threads: vcpusPerWorker, gpusPerWorker, tf32 },
   };

@@ -11,6 +11,7 @@ import { encodeSafetensors, type SafetensorsTensor } from "../safetensors";
 import { type ContentReference, category, contentReference, count, metrics, type Shape, sha256 } from "../shapes";
 import { champion, compareWithChampion } from "./champion";
 import { classMetrics, confusionMatrix } from "./classification";
+import { containerOf, storedOutputs } from "./container-model";
 import { chooseDecision, decided } from "./decision";
 import { maxWeightBytes, planImportance, supportsOf } from "./importance";
 import { latencyRows, measureLatency, type Stopwatch } from "./latency";
@@ -230,12 +231,13 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
   const { objects, stopwatch, engine, withRows, operationsPerRow } = tools;
   const { opponent, settings, model, timedPredictions, own: ownMetrics, validates } = task;
   const features = await getJson(objects, task.featureManifestKey, featureManifest);
-  const isCounted = task.importance && model.weights.bytes <= maxWeightBytes;
+  const isContainer = containerOf(await topologyOf(objects, model)) !== undefined;
+  const isCounted = task.importance && !isContainer && model.weights.bytes <= maxWeightBytes;
   const count = async () => {
     if (!isCounted) return undefined;
     return task.operations ?? operationsPerRow?.(await topologyOf(objects, model));
   };
-  const { predictions, ...evaluation } = await withModel(tools, model, async (predictor) => {
+  const { predictions, ...evaluation } = await withModel(tools, model, features.dataset.digest, async (predictor) => {
     const evaluated = await evaluateModel({
       features,
       predictor,
@@ -245,7 +247,7 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
       own: ownMetrics,
       validates,
     });
-    if (!stopwatch) return evaluated;
+    if (!stopwatch || isContainer) return evaluated;
     const rows = await latencyRows(splitShards(features, objects, "test"), features.transform.width);
     const latency = measureLatency(predictor, rows, stopwatch, timedPredictions);
     return latency ? { ...evaluated, latency } : evaluated;
@@ -254,7 +256,7 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
   if (!opponent) return output;
   const { manifest } = opponent;
   const candidate = { predictions, weightsSha256: model.weightsSha256 };
-  const comparison = await withModel(tools, opponent.champion.artifact, (predictor) =>
+  const comparison = await withModel(tools, opponent.champion.artifact, manifest.digest, (predictor) =>
     withRows(manifest, (rows) =>
       compareWithChampion({ ...opponent, predictor, manifest, rows, objects, candidate, task: evaluation.task }),
     ),
@@ -265,10 +267,14 @@ export async function evaluateTask(tools: EvaluationTools, task: EvaluationTask)
 async function withModel<Result>(
   { objects, loadModel }: EvaluationTools,
   model: { readonly topology: ContentReference; readonly weights: ContentReference },
+  digest: string,
   work: (predictor: RowPredictor) => Promise<Result>,
 ): Promise<Result> {
-  const [topology, weights] = await Promise.all([topologyOf(objects, model), objects.getContent(model.weights.sha256)]);
-  const predictor = await loadModel({ topology, weights });
+  const topology = await topologyOf(objects, model);
+  const container = containerOf(topology);
+  const predictor = container
+    ? await storedOutputs(objects, container, digest)
+    : await loadModel({ topology, weights: await objects.getContent(model.weights.sha256) });
   try {
     return await work(predictor);
   } finally {

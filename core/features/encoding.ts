@@ -199,7 +199,7 @@ export function modelShapeOf({ transform, label }: Pick<FeatureManifest, "transf
 }
 
 export function builtInDefinition(
-  spec: Exclude<ModelSpec, { type: "module" }>,
+  spec: Exclude<ModelSpec, { type: "module" | "container" }>,
   features: Pick<FeatureManifest, "transform" | "label">,
 ) {
   return { ...spec, ...modelShapeOf(features) };

@@ -35,8 +35,8 @@ export const operationalMetrics = {
   SpotInterruptions: sum("Count", "workers whose host was taken away"),
   SpotNotices: sum("Count", "workers whose host has a notice of interruption"),
   RecoveryTime: spread("from the loss of a worker to the next finished step"),
-  RetrainingFired: sum("Count", "runs that a retraining rule began"),
-  RetrainingSkipped: sum("Count", "causes that a retraining rule skipped"),
+  TriggerFired: sum("Count", "runs that a trigger started"),
+  TriggerSkipped: sum("Count", "causes that a trigger skipped"),
   MonthDollars: {
     unit: "None",
     by: "team",

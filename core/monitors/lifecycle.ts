@@ -115,7 +115,7 @@ export async function createMonitor(
     }
     const at = isoTime(clock);
     const position = await startOf(dependencies, definition, at);
-    // Rows that were measured are not measured again: their drift would start another retraining.
+    // Rows that were measured are not measured again: their drift would start another triggers.
     const isSame = oldMonitor && watchedBy(oldMonitor) === watchedBy(definition);
     const monitor: Monitor = {
       ...definition,

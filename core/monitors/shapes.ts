@@ -2,10 +2,9 @@ import * as z from "zod";
 import { datasetName } from "../datasets/shapes";
 import { driftReport, driftThresholds, modelDriftReport, severities, thresholdsInput } from "../drift/shapes";
 import type { DocumentKind } from "../object-documents";
-import { triggerSchema } from "../retraining/rule";
 import { contentReference, count, instant, type Shape } from "../shapes";
+import { repeatedSchedule } from "../triggers/trigger";
 
-const [, scheduleTrigger] = triggerSchema.options;
 const version = z.int().min(1).max(999_999_999);
 
 export const monitorName = datasetName;
@@ -20,8 +19,7 @@ const modelTarget = z.strictObject({
     .max(100_000)
     .optional()
     .meta({ description: "A window ends when so many inferences are stored. Default without a schedule: 5,000." }),
-  schedule: z
-    .strictObject({ expression: scheduleTrigger.shape.expression, timeZone: scheduleTrigger.shape.timeZone })
+  schedule: repeatedSchedule
     .optional()
     .meta({ description: "A window ends at these times: rate(…) or cron(…) of EventBridge Scheduler." }),
   minRows: z
@@ -95,7 +93,7 @@ export const monitorWindow = z
   .object({
     monitor: z.string(),
     window: z.int().min(1),
-    end: instant.meta({ description: "Identifies the window as a cause of retraining." }),
+    end: instant.meta({ description: "Identifies the window as a cause of triggers." }),
     version: z.int().meta({ description: "Version of the model, or of the dataset." }),
     rows: count.meta({ description: "Current rows that were measured." }),
     severity: z.enum(severities).optional().meta({ description: "Absent: no drift." }),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { category, type DeepReadonly } from "../shapes";
+import { containerProblems, containerSpec } from "./container";
 import { thresholdRule } from "./decision";
 import { earlyStoppingSchema } from "./early-stopping";
 import { featureColumns, featureSettings, withMlpDefaults } from "./feature-settings";
@@ -59,6 +60,7 @@ export const modelSpec = z.discriminatedUnion("type", [
       })
       .default({}),
   }),
+  containerSpec,
 ]);
 
 /** Limits of a run's training. A run that exceeds one is killed, and its checkpoints are kept. */
@@ -214,6 +216,10 @@ export const jobSchema = z
     path: ["resources", "backend"],
     when: whenValid({ resources: resources.optional() }),
     error: "must be native or auto where resources.gpusPerWorker is above 0",
+  })
+  .check(({ value, issues }) => {
+    for (const { path, value: input, rule } of containerProblems(value))
+      issues.push({ code: "custom", path: path.split("."), input, message: rule });
   })
   .overwrite((job) => (job.model.type === "mlp" ? { ...job, features: withMlpDefaults(job.features) } : job));
 

@@ -86,13 +86,13 @@ export const run = z
     noCache: z.boolean().meta({ description: "Compute every step, without reusing outputs of earlier runs." }),
     cause: z
       .object({
-        rule: z.string(),
-        type: z.enum(["dataset", "schedule", "drift", "manual"]),
+        trigger: z.string(),
+        type: z.enum(["dataset", "schedule", "drift", "model", "webhook", "pipeline", "manual"]),
         id: z.string(),
         at: instant,
       })
       .optional()
-      .meta({ description: "Cause for which a retraining rule submitted it; absent if a person did." }),
+      .meta({ description: "Cause for which a trigger submitted it; absent if a person did." }),
     restoredFrom: z
       .object({ runId: z.string(), epoch: count, step: count, weightsSha256: sha256 })
       .optional()

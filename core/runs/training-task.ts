@@ -97,7 +97,8 @@ const trained = z.object({
   weights: contentReference.meta({ description: "The model's weights as safetensors." }),
   topology: contentReference
     .extend({ bytes: count.max(maxTopologyBytes) })
-    .meta({ description: "tfjs-layers topology JSON." }),
+    .meta({ description: "tfjs-layers topology JSON, or the description of a container's files." }),
+  files: z.array(contentReference).max(10).optional().meta({ description: "Other files of a container's result." }),
   weightsSha256: sha256,
   steps: count,
   epochs: z.number().min(0).max(Number.MAX_SAFE_INTEGER),

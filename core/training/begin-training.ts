@@ -1,5 +1,7 @@
+import { type DatasetRepository, getDatasetVersion } from "../datasets/repository";
 import { testPrefix } from "../evaluation/metric-goal";
 import { createJson } from "../object-documents";
+import { objectKeys } from "../object-keys";
 import { isoTime } from "../ports";
 import type { NextMove } from "../runs/attempts";
 import { beginStep, findCached, finishStep, inputHashOf } from "../runs/step";
@@ -13,6 +15,7 @@ import { trainingKeys, trainingStep, trainingTaskOf } from "./training-step";
 
 export interface BeginDependencies extends NextMoveDependencies {
   readonly metrics: CopyPorts;
+  readonly datasets: DatasetRepository;
 }
 
 export type TrainingBegun =
@@ -47,7 +50,12 @@ export async function beginTraining(
     return { reusedFrom: cachedStep.runId };
   }
 
-  await createJson(objects, trainingKeys(runId, details.run.segment).task, trainingTask, trainingTaskOf(details));
+  const { dataset, job, segment } = details.run;
+  if (job.model.type === "container") {
+    const { manifest } = await getDatasetVersion(dependencies.datasets, dataset.name, dataset.version);
+    await objects.putNew(objectKeys.trainingDataset(runId), JSON.stringify(manifest), "application/json");
+  }
+  await createJson(objects, trainingKeys(runId, segment).task, trainingTask, trainingTaskOf(details));
   // The job may have ended before the token was stored.
   if (attemptsOfSegment(details).length > 0) return { move: await completeTraining(dependencies, runId) };
   return launchNext(dependencies, details);

@@ -40,8 +40,8 @@ export async function completeTraining(
         if (result.runId !== runId)
           throw new CorruptObjectError(keys.result, `a result of ${runId}`, `one of ${result.runId}`);
         return async () => {
-          const { weights, topology } = result;
-          await takeInFiles(objects, [weights, topology], (sha256) => objectKeys.trainingFile(runId, sha256));
+          const { weights, topology, files = [] } = result;
+          await takeInFiles(objects, [weights, topology, ...files], (sha256) => objectKeys.trainingFile(runId, sha256));
           await succeeded();
           for (const warning of result.warnings ?? []) await runs.recordWarning(runId, warning);
           await recordResult(dependencies, details, result, workSince(details, attempt));

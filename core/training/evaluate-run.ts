@@ -1,4 +1,5 @@
 import type { Champion } from "../evaluation/champion";
+import { containerOf } from "../evaluation/container-model";
 import type { EvaluationOutput } from "../evaluation/shapes";
 import { type EvaluationDependencies, evaluationStep, evaluationTaskOf } from "../evaluation/step";
 import { type CountOperations, type EvaluationTask, evaluateTask, evaluationResult } from "../evaluation/task";
@@ -44,7 +45,7 @@ export async function evaluateHereOrInJob(
   ) {
     // The first write stays: an equal hash has an equal task.
     const topology = new TextDecoder().decode(await objects.getContent(task.model.topology.sha256));
-    const counted = { ...task, operations: await operationsPerRow(topology) };
+    const counted = { ...task, operations: await operationsOf(topology, operationsPerRow) };
     await objects.putNew(objectKeys.evaluationTask(runId, inputHash), JSON.stringify(counted), "application/json");
     return { job: inputHash };
   }
@@ -53,6 +54,9 @@ export async function evaluateHereOrInJob(
 
 /** Multiply-adds of a row without its model. It also bounds the rows, and so the memory, of a function's evaluation. */
 const operationsPerRow = 100_000;
+
+const operationsOf = async (topology: string, count: CountOperations): Promise<number> =>
+  containerOf(topology) ? 0 : count(topology);
 
 /** Size of weights that a function has no memory for, next to its rows. */
 const maxWeightBytes = 2 ** 29;
@@ -69,8 +73,9 @@ async function evaluationOperations(
   const models = [model, ...(opponent ? [opponent.champion.artifact] : [])];
   if (models.some(({ weights }) => weights.bytes > maxWeightBytes)) return Number.POSITIVE_INFINITY;
   const { splits } = await getJson(objects, featureManifestKey, featureManifest);
+  const topologyOf = async (sha256: string) => new TextDecoder().decode(await objects.getContent(sha256));
   const ofModel = async ({ sha256 }: { readonly sha256: string }) =>
-    operationsPerRow + (await count(new TextDecoder().decode(await objects.getContent(sha256))));
+    operationsPerRow + (await operationsOf(await topologyOf(sha256), count));
   const choosesThreshold = settings.threshold !== undefined && typeof settings.threshold !== "number";
   const predicted = splits.test.rows + (Number(choosesThreshold) + Number(validates)) * splits.validation.rows;
   const operations = predicted * (await ofModel(model.topology));

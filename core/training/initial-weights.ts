@@ -1,5 +1,6 @@
 import { eachLimited, mapLimited } from "../each-limited";
 import { InvalidInputError, RingmasterError } from "../errors";
+import { containerReason } from "../evaluation/container-model";
 import { objectKeys, ownerOfTensors } from "../object-keys";
 import type { ObjectStore } from "../ports";
 import { readArtifact } from "../registry/artifact";
@@ -83,6 +84,8 @@ async function weightsOfVersion({ objects, registry }: FineTuneDependencies, fro
     const rule = `version ${number} of ${name} was trained elsewhere, so the platform does not have its weights`;
     throw refused(from, `${rule}; name a version that a run of the platform made`);
   }
+  const reason = containerReason(name, artifact.container);
+  if (reason) throw refused(from, reason);
   const { weights, weightsSha256, runId } = artifact;
   return { model: name, version: number, runId, weightsSha256, objects: [weights] };
 }
@@ -104,6 +107,8 @@ async function weightsOfRun({ objects, runs }: FineTuneDependencies, from: strin
       objects: parts,
     };
   }
+  const reason = containerReason(runId, details.run.job.model.type === "container");
+  if (reason) throw refused(from, reason);
   const training = findOutput(details, trainingKind);
   if (!training) {
     const rule = `run ${runId} has not finished its training (it is ${details.run.status})`;

@@ -47,6 +47,8 @@ export function checkJobAgainst(manifest: DatasetManifest, job: Job): readonly P
   }
   if (job.model.type === "module" && job.model.sha256 === undefined)
     refuse("model.sha256", "is required: the SHA-256 of the module's bundle, which `ringmaster submit` uploads");
+  if (job.model.type === "container" && job.model.code !== undefined && job.model.sha256 === undefined)
+    refuse("model.sha256", "is required: the SHA-256 of the packed code folder, which `ringmaster submit` uploads");
   if (job.model.type === "cnn") {
     const features = planOf(job.features) === undefined ? chosenFeatures(manifest.schema, job) : [];
     if (features.length !== 1 || features[0]!.type !== "tensor" || (features[0]!.shape?.length ?? 0) < 2) {
@@ -202,7 +204,7 @@ function idleGpuWarnings({ resources }: Job): readonly Warning[] {
 function batchWarnings(manifest: DatasetManifest, job: Job): readonly Warning[] {
   const { rows } = manifest.split.indexes.train;
   const { batchSize } = job.hyperparameters;
-  if (batchSize <= rows) return [];
+  if (batchSize <= rows || job.model.type === "container") return [];
   const message =
     `hyperparameters.batchSize is ${batchSize}, more than the ${rows} training rows of ` +
     `${manifest.name}@${manifest.version}: each epoch is one step, whose batch repeats rows until it is full. ` +

@@ -27,6 +27,7 @@ export const runEndedSchema = z.object({
   durationSeconds: z.number(),
   submittedBy: z.string(),
   trial: z.object({ study: z.string(), number: z.int() }).optional(),
+  cause: z.object({ trigger: z.string(), id: z.string() }).optional(),
 });
 export type RunEnded = z.infer<typeof runEndedSchema>;
 
@@ -77,6 +78,7 @@ export function runEnded(details: RunDetails): RunEnded | undefined {
     durationSeconds: (Date.parse(endedAt) - Date.parse(run.createdAt)) / 1_000,
     submittedBy: run.createdBy,
     ...(run.trial ? { trial: run.trial } : {}),
+    ...(run.cause ? { cause: { trigger: run.cause.trigger, id: run.cause.id } } : {}),
   };
 }
 

@@ -31,7 +31,11 @@ export function gatewayDocument(
     prefix + path,
     {
       ...Object.fromEntries(
-        Object.entries(item).map(([method, operation]) => [method, methodOf(document, operation, options, unchecked)]),
+        Object.entries(item).map(([method, operation]) => {
+          const { security, ...open } = methodOf(document, operation, options, unchecked);
+          // Requests to hooks are verified by the function.
+          return [method, path.startsWith("/hooks/") ? open : { ...open, security }];
+        }),
       ),
       // Without this, the gateway treats other methods as unauthenticated. The function answers 405 with `Allow`.
       "x-amazon-apigateway-any-method": anyMethod(pathParameters(path), options),
@@ -69,7 +73,7 @@ function methodOf(
   operation: Operation,
   options: GatewayDocumentOptions,
   unchecked: ReadonlySet<string>,
-): object {
+): { readonly security: unknown; readonly [key: string]: unknown } {
   const { operationId, requestBody } = operation;
   const schema = requestBody?.content["application/json"]?.schema;
   const parameters = operation.parameters.map((parameter) =>

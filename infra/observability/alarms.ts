@@ -22,7 +22,7 @@ export interface AlarmDefinition {
 const unattended: readonly FunctionName[] = [
   "finish-training",
   "conclude-run",
-  "retrain",
+  "fire-triggers",
   "drive-study",
   "monitor-drift",
   "notify",

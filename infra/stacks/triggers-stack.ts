@@ -10,8 +10,8 @@ import type { FunctionName } from "../../platform/functions";
 import type { World } from "../../platform/permissions";
 import { type RuleDefinition, rules } from "../../platform/rules";
 import type { DeploymentConfig } from "../config";
-import { RetrainingSchedules } from "../constructs/retraining-schedules";
 import { TeamTopics } from "../constructs/team-topics";
+import { TriggerSchedules } from "../constructs/trigger-schedules";
 import { worldOf } from "../grants";
 
 export interface TriggersStackProps extends StackProps {
@@ -62,16 +62,16 @@ export class TriggersStack extends Stack {
       }),
     );
     new TeamTopics(this, "Topics", { prefix, teams: config.teams });
-    const schedules = new RetrainingSchedules(this, "Retraining", {
+    const schedules = new TriggerSchedules(this, "Triggers", {
       prefix,
-      target: targetOf("retrain", "retraining"),
+      target: targetOf("fire-triggers", "schedules of triggers"),
     });
     this.undelivered = [
       this.alarm("UndeliveredAlarm", deadLetterQueue, "An event could not be delivered in a day."),
       this.alarm(
         "UndeliveredFiringAlarm",
         schedules.deadLetterQueue,
-        "A retraining rule's schedule fired, and its function could not be called in a day.",
+        "A trigger's schedule fired, and its function could not be called in a day.",
       ),
     ];
   }

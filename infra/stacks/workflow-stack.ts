@@ -28,7 +28,7 @@ export interface WorkflowStackProps extends StackProps {
 const takesCalls: ReadonlySet<string> = new Set(["api", "stream-metrics"]);
 
 /** The functions that create runs. The others are not deployed again for a new image. */
-const makesRuns: ReadonlySet<string> = new Set(["api", "retrain", "drive-study", "pipeline-step"]);
+const makesRuns: ReadonlySet<string> = new Set(["api", "fire-triggers", "drive-study", "pipeline-step"]);
 
 /** Minimum concurrency of an account in which functions reserve a part: AWS keeps 100, and steps of runs need some. */
 const minConcurrencyToReserve = 300;

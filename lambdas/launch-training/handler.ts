@@ -1,5 +1,6 @@
 import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
+import { datasets } from "../../adapters/dynamodb/dataset-repository";
 import { metrics } from "../../adapters/dynamodb/metric-store";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
@@ -22,6 +23,7 @@ interface LaunchEvent extends StepEvent {
  */
 export const handler = stepHandler(
   {
+    datasets: datasets("read"),
     runs: runs("details", "steps", "produce", "attempts"),
     cache: stepCache("read", "write"),
     metrics: metrics("write"),

@@ -56,11 +56,11 @@ const variables = {
   ),
   /** Image of the container, as in the job definitions, for functions that create runs; absent for processes. */
   trainerImage: variable("RINGMASTER_TRAINER_IMAGE", z.string().min(1).optional()),
-  retraining: {
-    functionArn: variable("RINGMASTER_RETRAINING_FUNCTION_ARN"),
-    scheduleGroup: variable("RINGMASTER_RETRAINING_SCHEDULE_GROUP"),
-    scheduleRoleArn: variable("RINGMASTER_RETRAINING_SCHEDULE_ROLE_ARN"),
-    deadLetterQueueArn: variable("RINGMASTER_RETRAINING_DEAD_LETTER_QUEUE_ARN"),
+  triggers: {
+    functionArn: variable("RINGMASTER_TRIGGER_FUNCTION_ARN"),
+    scheduleGroup: variable("RINGMASTER_TRIGGER_SCHEDULE_GROUP"),
+    scheduleRoleArn: variable("RINGMASTER_TRIGGER_SCHEDULE_ROLE_ARN"),
+    deadLetterQueueArn: variable("RINGMASTER_TRIGGER_DEAD_LETTER_QUEUE_ARN"),
   },
 };
 

@@ -26,6 +26,7 @@ const schema = z.object({
   RINGMASTER_SHARED_JOB: optional,
   RINGMASTER_ADVERTISE_HOST: optional,
   RINGMASTER_CACHE_DIR: optional,
+  RINGMASTER_CONTAINER_ROOT: optional,
   RINGMASTER_CACHE_GIB: z.coerce.number().positive().default(32),
   RINGMASTER_HOST_DIRECTORY: optional,
   RINGMASTER_SPOT_POLL_MS: z.coerce.number().positive().default(1_000),
@@ -72,6 +73,8 @@ export interface TrainerConfig {
   /** Shared by the workers of a host. */
   readonly cacheDirectory: string;
   readonly cacheLimitBytes: number;
+  /** Folder of a container's input and output, `/opt/ml` in an image; `undefined`: a temporary one for each worker. */
+  readonly containerRoot: string | undefined;
   /** Writes a log line for each finished step: worker, generation and time. */
   readonly traceSteps: boolean;
   /** Directory in which the host describes itself (`hostFiles`); `undefined`: none. */
@@ -111,6 +114,7 @@ export function readTrainerConfig(environment: Environment, host: TrainerHost): 
     memberId: memberIdOf(job, attempt, place),
     advertiseHost: env.RINGMASTER_ADVERTISE_HOST,
     cacheDirectory: env.RINGMASTER_CACHE_DIR ?? `${host.temporaryDirectory}/ringmaster-shards`,
+    containerRoot: env.RINGMASTER_CONTAINER_ROOT,
     cacheLimitBytes: env.RINGMASTER_CACHE_GIB * 2 ** 30,
     traceSteps: env.RINGMASTER_TRACE_STEPS === "1",
     hostDirectory: env.RINGMASTER_HOST_DIRECTORY,

@@ -108,8 +108,8 @@ export const invoke = (name: FunctionName): Permission => on(`function/${name}`,
 
 /** `UpdateSchedule` and `CreateSchedule` pass a role; `ListSchedules` has no resources. */
 export const writeSchedules: readonly Permission[] = [
-  on("retraining-schedules", "scheduler")("CreateSchedule", "UpdateSchedule", "DeleteSchedule"),
-  on("retraining-role", "iam")("PassRole"),
+  on("trigger-schedules", "scheduler")("CreateSchedule", "UpdateSchedule", "DeleteSchedule"),
+  on("trigger-role", "iam")("PassRole"),
 ];
 export const listSchedules: Permission = on("*", "scheduler")("ListSchedules");
 

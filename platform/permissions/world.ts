@@ -1,8 +1,8 @@
 import { teamTopicName } from "../event-names";
 import { type FunctionName, functionNameIn } from "../functions";
-import { retrainingNames } from "../retraining";
 import { type TableName, tableNameIn } from "../tables";
 import { gpuQueuePrefixes, jobQueueNames, resourceNames } from "../trainer-job";
+import { triggerNames } from "../triggers";
 
 /** The parts of ARNs: `infra/` passes CloudFormation's tokens, `local/` its one account. */
 export interface World {
@@ -43,8 +43,8 @@ export type Resource =
   | "run-role"
   /** The default bus, which has the platform's own events. */
   | "event-bus"
-  | "retraining-schedules"
-  | "retraining-role"
+  | "trigger-schedules"
+  | "trigger-role"
   | "team-topics"
   /** For actions without resources (service authorization reference). */
   | "*";
@@ -103,10 +103,10 @@ export function arnsOf(resource: Resource, world: World): readonly string[] {
       return [arn("events", "event-bus/default")];
     case "run-role":
       return [`arn:${partition}:iam::${account}:role/${runRoleNameIn(world)}`];
-    case "retraining-schedules":
-      return [arn("scheduler", `schedule/${retrainingNames(world).scheduleGroup}/*`)];
-    case "retraining-role":
-      return [`arn:${partition}:iam::${account}:role/${retrainingNames(world).scheduleRole}`];
+    case "trigger-schedules":
+      return [arn("scheduler", `schedule/${triggerNames(world).scheduleGroup}/*`)];
+    case "trigger-role":
+      return [`arn:${partition}:iam::${account}:role/${triggerNames(world).scheduleRole}`];
     case "team-topics":
       return [arn("sns", teamTopicName(prefix, "*"))];
     case "*":

@@ -137,12 +137,4 @@ describe("datasets push of files as they are", () => {
       /^wide@1: passed \(120 rows, \d+ rules, no violation/m,
     );
   });
-
-  it("shows no relation of an id with the label, and all of one that decides it", async () => {
-    const rows = range(150, (i) => `c${1000 + i},${"abc"[i % 3]},${i % 3 === 0 ? "yes" : "no"}`);
-    expect((await push("ids.csv", ["customer,plan,bought", ...rows], "--label", "bought")).code).toBe(0);
-    const { out } = await cli.run("datasets", "show", "ids");
-    expect(out).toMatch(/^customer .* 0\.00\s*$/m);
-    expect(out).toMatch(/^plan .* 1\.00\s*$/m);
-  });
 });

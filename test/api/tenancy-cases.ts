@@ -90,7 +90,8 @@ export const cases: Readonly<Record<string, Case>> = {
   "GET /hpo/studies/{study}/best": { owner: 409 },
   "POST /hpo/studies": { body: { ...studyOf("@dataset"), name: "@fresh" } },
   "POST /hpo/studies/{study}/extend": { body: { trials: 8 } },
-  "GET /retraining-rules": own,
+  "GET /triggers": own,
+  "POST /hooks/{team}/{trigger}": { owner: 400, other: { refused: "INVALID_INPUT" } },
   "GET /pipelines": own,
   "POST /pipelines": own,
   "GET /pipelines/runs": own,
@@ -144,7 +145,7 @@ const at = "2026-01-01T00:00:00.000Z";
 
 /** Names of the same shape that nothing has. */
 export function nothingLike(things: Thing): Thing {
-  const named = ["dataset", "experiment", "model", "rule", "monitor", "study", "view", "pipeline"].map((name) => [
+  const named = ["dataset", "experiment", "model", "trigger", "monitor", "study", "view", "pipeline"].map((name) => [
     name,
     `no-${name}`,
   ]);

@@ -65,7 +65,7 @@ describe("no call crosses a team", () => {
   }
 
   const namesIn = (of: Thing): readonly string[] =>
-    ["runId", "experiment", "dataset", "rule", "monitor", "study", "view", "pipeline", "pipelineRunId", "id"].map(
+    ["runId", "experiment", "dataset", "trigger", "monitor", "study", "view", "pipeline", "pipelineRunId", "id"].map(
       (name) => String(of[name]),
     );
 

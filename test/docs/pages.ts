@@ -64,6 +64,12 @@ export const notRun: readonly NotRun[] = [
     command: "ringmaster datasets push https:",
     reason: "needs the internet; test/cli/datasets/remote-sources.test.ts fetches the like",
   },
+  ...["sklearn", "pytorch"].flatMap((example) =>
+    ["npx ringmaster submit", "npx ringmaster models approve"].map((command) => {
+      const reason = "needs packages of Python; test/peers/containers.test.ts runs it";
+      return { file: `examples/${example}/README.md`, command, reason };
+    }),
+  ),
   { file: "test/peers/mlflow/README.md", command: "", reason: "runs other tests of this repository" },
   {
     file: "docs/export.md",
@@ -263,7 +269,7 @@ export const settings: readonly Setting[] = [
   },
   {
     file: "examples/digits/README.md",
-    command: "npx ringmaster retrain on dataset",
+    command: "npx ringmaster triggers create --on dataset",
     team: "retrained",
     exchange: fewer,
   },

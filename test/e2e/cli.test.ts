@@ -163,7 +163,7 @@ describe("the command line", () => {
     const { stdout } = await stack.run("datasets", "show", "leaky");
     expect(stdout).toContain(`warning: ${duplicates}`);
     expect(stdout).toMatch(/^created 2\d{3}-.* by \S.*\nfiles +ringmaster lineage dataset leaky@1$/m);
-    expect(stdout).toMatch(/HISTOGRAM +LABEL/);
+    expect(stdout).toMatch(/MAX +HISTOGRAM/);
 
     const job = stack.file("leaky.yaml", toyJob(1));
     const waited = await stack.run("submit", job, "--wait", "--set", "dataset=leaky");
@@ -296,10 +296,10 @@ describe("the command line", () => {
       stderr: expect.stringMatching(/line 2: dataset.*line 3: data_source\.path is "s3:\/\/ada:\*\*\*@bucket.*seed/s),
     });
     expect(refused.stderr).not.toContain("secret");
-    const rule = await stack.run("retrain", "on", "dataset", "sourced", "--job", job);
-    expect(rule).toMatchObject({
+    const trigger = await stack.run("triggers", "create", "--on", "dataset:sourced", "--job", job);
+    expect(trigger).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/data_source must be left out of a rule's job/),
+      stderr: expect.stringMatching(/data_source must be left out of a trigger's job/),
     });
     const odd = `${named("{ path: data/*.csv, label: label }").replace("dataset: sourced", "dataset: odd")}\ndrop: [nope]\n`;
     const unknown = await stack.run("submit", stack.file("sourced/odd.yaml", odd));

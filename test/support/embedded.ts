@@ -11,9 +11,9 @@ import { endedRuns } from "../../adapters/dynamodb/ended-runs";
 import { outboxIndex } from "../../adapters/dynamodb/model-repository";
 import { monitorIndex } from "../../adapters/dynamodb/monitor-repository";
 import { dueDeliveries } from "../../adapters/dynamodb/notification-repository";
-import { retrainingIndex } from "../../adapters/dynamodb/retraining-repository";
 import { runIdentities } from "../../adapters/dynamodb/run-identities";
 import { runKeys } from "../../adapters/dynamodb/run-keys";
+import { triggerIndex } from "../../adapters/dynamodb/trigger-repository";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
 import { webhooks } from "../../adapters/http/webhooks";
 import { workerLogs } from "../../adapters/logs/worker-logs";
@@ -21,7 +21,7 @@ import { type Platform, platformPorts } from "../../adapters/platform";
 import { deploy, type Scope, type TeamOf } from "../../adapters/port";
 import { readScope } from "../../adapters/process-scope";
 import { s3Client } from "../../adapters/s3/object-store";
-import { retrainingSchedules } from "../../adapters/scheduler/retraining-schedules";
+import { triggerSchedules } from "../../adapters/scheduler/trigger-schedules";
 import { teamTopic } from "../../adapters/sns/team-topic";
 import { executions, taskTokens } from "../../adapters/stepfunctions/executions";
 import { openRuns } from "../../adapters/team-runs";
@@ -39,8 +39,6 @@ import { pathOf } from "../../core/pipelines/records";
 import type { Clock } from "../../core/ports";
 import type { ApprovalNeeded } from "../../core/registry/model";
 import type { ModelEvent, ModelEvents } from "../../core/registry/outbox";
-import type { RetrainingSchedules } from "../../core/retraining/ports";
-import type { RetrainingRule } from "../../core/retraining/rule";
 import type { JobOutcome } from "../../core/runs/attempts";
 import {
   type ApprovalExecution,
@@ -57,6 +55,8 @@ import type { InstanceUse } from "../../core/runs/run-repository";
 import type { Run } from "../../core/runs/shapes";
 import type { WorkerSpan } from "../../core/runs/usage";
 import type { RunEnded, RunEvents, RunPaused } from "../../core/training/run-ended";
+import type { TriggerSchedules } from "../../core/triggers/ports";
+import type { Trigger } from "../../core/triggers/trigger";
 import type { StudyChanged, StudyEvents } from "../../core/tuning/ports";
 import { createDynamoDb } from "../../local/dynamodb";
 import { createFront } from "../../local/front";
@@ -132,8 +132,8 @@ export interface Calls {
   readonly succeeded: { readonly token: string; readonly output: unknown }[];
   readonly failed: { readonly token: string; readonly error: string; readonly cause: string }[];
   readonly heartbeats: string[];
-  /** By `<team>.<rule>`. */
-  readonly schedules: Map<string, RetrainingRule>;
+  /** By `<team>.<trigger>`. */
+  readonly schedules: Map<string, Trigger>;
   /** Model events that were accepted, in order. */
   readonly events: ModelEvent[];
   /** Ends of runs, requests for approvals and blocked data that were accepted, in order. */
@@ -160,7 +160,7 @@ const testPorts = {
     ...platformPorts.shared,
     runKeys: runKeys(),
     endedRuns: endedRuns(),
-    retrainingIndex: retrainingIndex(),
+    triggerIndex: triggerIndex(),
     outboxIndex: outboxIndex(),
     monitorIndex: monitorIndex(),
     dueDeliveries: dueDeliveries(),
@@ -256,11 +256,11 @@ export function createTestPlatform(
     describe: async () => calls.job,
     terminate: async (jobId) => void calls.terminated.push(jobId),
   };
-  const schedules: RetrainingSchedules = {
-    put: async (rule) => void calls.schedules.set(`${rule.team}.${rule.name}`, rule),
-    delete: async (team, rule) => void calls.schedules.delete(`${team}.${rule}`),
+  const schedules: TriggerSchedules = {
+    put: async (trigger) => void calls.schedules.set(`${trigger.team}.${trigger.name}`, trigger),
+    delete: async (team, trigger) => void calls.schedules.delete(`${team}.${trigger}`),
     list: async () =>
-      [...calls.schedules.keys()].map((name) => ({ team: name.split(".")[0]!, rule: name.split(".")[1]! })),
+      [...calls.schedules.keys()].map((name) => ({ team: name.split(".")[0]!, trigger: name.split(".")[1]! })),
   };
   const deployment = deploy(scope, testPorts, [
     [documents(), () => embedded.dynamodb],
@@ -273,7 +273,7 @@ export function createTestPlatform(
     [executions(), () => startedRuns],
     [taskTokens(), () => answers],
     [trainingJobs(), () => submitted],
-    [retrainingSchedules(), () => schedules],
+    [triggerSchedules(), () => schedules],
   ]);
   const { identities, openRuns } = deployment;
   const forTeam = (team: string): TestPlatform => ({

@@ -12,7 +12,7 @@ const longest = [
   "e2e/teams",
   "trainer/process/processes",
   "e2e/user-code",
-  "e2e/retraining",
+  "e2e/triggers",
   "e2e/reproduce",
   "peers/hostile-page",
   "peers/cfn-lint",

@@ -21,6 +21,8 @@ export interface TrainerDependencies {
   /** Sends checkpoints' copies. Default: on this thread. */
   readonly upload?: StateUploader;
   readonly createEngine: (options: EngineOptions) => Promise<Engine>;
+  /** Trains by a container's command. */
+  readonly trainContainer: (own: TrainerDependencies, task: TrainingTask, createGang: () => Gang) => Promise<number>;
   readonly createGang: (task: TrainingTask) => Gang;
   /** Tests whether the run has ended, as after a cancellation. Nothing of it is stored then. Default: it has not. */
   readonly hasEnded?: () => Promise<boolean>;

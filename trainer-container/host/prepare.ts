@@ -78,6 +78,7 @@ export async function modelDefinition(
   if (problem) throw new TrainingHaltedError("BAD_TASK", `evaluation.${problem.field} ${problem.rule}`);
   const weights = await classWeightsOf(task, features.label, store);
   const weighted = weights === undefined ? {} : { classWeights: weights };
+  if (model.type === "container") throw new TrainingHaltedError("BAD_TASK", "a container has no model of the engine");
   if (model.type !== "module") return { ...builtInDefinition(model, features), ...weighted };
   if (model.sha256 === undefined) {
     throw new TrainingHaltedError(

@@ -36,10 +36,12 @@ export async function runTrainer(dependencies: TrainerDependencies): Promise<num
       return trainerExitCodes.completed;
     }
     const task = await getJson(store, objectKeys.trainingTask(runId, segment), trainingTask);
-    const training = trainTask(dependencies, task, () => {
+    const createGang = () => {
       gang = dependencies.createGang(task);
       return gang;
-    });
+    };
+    const train = task.model.type === "container" ? dependencies.trainContainer : trainTask;
+    const training = train(dependencies, task, createGang);
     return await Promise.race([training, ...(dependencies.uncaught ? [dependencies.uncaught] : [])]);
   } catch (error) {
     hasEnded = error instanceof GangRunEndedError;

@@ -1,4 +1,5 @@
 import { stopwatch } from "../../adapters/host/stopwatch";
+import { containerOf } from "../../core/evaluation/container-model";
 import { measureLatency, type TimeModel } from "../../core/evaluation/latency";
 
 /** Larger weights have no place in the memory of the function that serves the API. */
@@ -8,6 +9,7 @@ const maxWeightBytes = 2 ** 27;
 export const timeModel: TimeModel = async (objects, { topology, weights }) => {
   if (weights.bytes > maxWeightBytes) return undefined;
   const [text, bytes] = await Promise.all([objects.getContent(topology.sha256), objects.getContent(weights.sha256)]);
+  if (containerOf(new TextDecoder().decode(text))) return undefined;
   const { loadPredictor } = await import("./predictor");
   const predictor = await loadPredictor({ topology: new TextDecoder().decode(text), weights: bytes });
   try {

@@ -74,6 +74,7 @@ export async function trainedModelPlace(
   if (owner.kind !== "run" || first !== modelDirectory) return undefined;
   const details = await platform.runs.findDetails(owner.runId);
   if (details?.run.status !== "completed" || !isEvaluated(details)) return undefined;
+  if (details.run.job.model.type === "container") return undefined;
   const { model, job, runId } = details.run;
   const artifact = await artifactOfRun(platform, details, model ?? job.name ?? runId);
   const { weightsSha256 } = artifact;

@@ -96,12 +96,12 @@ export const aliasOperations: readonly MlflowOperation[] = [
   ),
 ];
 
-async function refuseRetrainedModel({ retraining }: Pick<Platform, "retraining">, model: string): Promise<void> {
+async function refuseTriggeredModel({ triggers }: Pick<Platform, "triggers">, model: string): Promise<void> {
   for (let nextToken: string | undefined; ; ) {
-    const page = await retraining.list({ limit: 100, nextToken });
-    for (const { rule } of page.items) {
-      if ((rule.job.registerAs ?? rule.job.experiment) !== model) continue;
-      throw modelNameFixed(model, `retraining rule ${JSON.stringify(rule.name)} makes versions of it`);
+    const page = await triggers.list({ limit: 100, nextToken });
+    for (const { trigger } of page.items) {
+      if ((trigger.start.job.registerAs ?? trigger.start.job.experiment) !== model) continue;
+      throw modelNameFixed(model, `trigger ${JSON.stringify(trigger.name)} makes versions of it`);
     }
     nextToken = page.nextToken;
     if (nextToken === undefined) return;
@@ -149,7 +149,7 @@ export const modelOperations: readonly MlflowOperation[] = [
       checkModelName(new_name, "new_name");
       let model = await findModel(platform, name);
       if (new_name !== name) {
-        await refuseRetrainedModel(platform, name);
+        await refuseTriggeredModel(platform, name);
         model = await translateErrors(() => platform.registry.rename(name, new_name, actorOf(platform, caller)));
       }
       return modelAnswer(platform, model);

@@ -29,7 +29,7 @@ const roundsARun = 6;
 /** A function whose process was killed is invoked again after one minute, then after two, as Lambda does. */
 const patienceMs = 300_000;
 const monitor = "kills";
-const rule = "on-drift";
+const triggerName = "on-drift";
 
 /** Training runs, from submission to promotion, and runs that drift events start. */
 export async function trainingLoads(
@@ -51,17 +51,17 @@ export async function trainingLoads(
   await submit("undisturbed", "kills-undisturbed", true);
   await runs.ended("undisturbed");
   const [undisturbed] = await runs.of("undisturbed");
-  const trigger = { type: "drift", monitor, severity: "critical" };
+  const on = { type: "drift", monitor, severity: "critical" };
   const define = (method: string, path: string, experiment: string) =>
-    api.call(method, path, { name: rule, trigger, job: job(experiment), cooldownMinutes: 0 });
-  await define("POST", "/v1/retraining-rules", "retrained-0");
+    api.call(method, path, { name: triggerName, on, start: { job: job(experiment) }, cooldownMinutes: 0 });
+  await define("POST", "/v1/triggers", "triggered-0");
   const bus = new EventBridgeClient(stack.connection);
   return [
     trainingLoad(runs, (id) => submit(id, id, true), undisturbed!.weightsSha256!),
-    retrainingLoad(
+    triggerLoad(
       runs,
       bus,
-      (experiment) => define("PUT", `/v1/retraining-rules/${rule}`, experiment),
+      (experiment) => define("PUT", `/v1/triggers/${triggerName}`, experiment),
       undisturbed!.weightsSha256!,
     ),
     queuesLoad(stack),
@@ -177,8 +177,8 @@ function queuesLoad(stack: KillableStack): Load {
   };
 }
 
-/** Events of drift. The rule's job differs after each wait, so that the first event of the next ones starts a run. */
-function retrainingLoad(
+/** Events of drift. The trigger's job differs after each wait, so that the first event of the next ones starts a run. */
+function triggerLoad(
   runs: Runs,
   bus: EventBridgeClient,
   define: (experiment: string) => Promise<unknown>,
@@ -193,7 +193,7 @@ function retrainingLoad(
     const all: Cause[] = [];
     let token = "";
     do {
-      const path = `/v1/retraining-rules/${rule}/causes?limit=100${token}`;
+      const path = `/v1/triggers/${triggerName}/causes?limit=100${token}`;
       const page = await runs.api.call<{ readonly items: readonly Cause[]; readonly nextToken?: string }>("GET", path);
       all.push(...page.items);
       token = page.nextToken ? `&nextToken=${encodeURIComponent(page.nextToken)}` : "";
@@ -208,18 +208,18 @@ function retrainingLoad(
       return [...accepted].filter((cause) => !/^(submitted|unchanged)$/.test(states.get(cause) ?? ""));
     };
     await drained("events without a result", open, patienceMs);
-    const experiment = `retrained-${jobs}`;
+    const experiment = `triggered-${jobs}`;
     await runs.ended(experiment);
     const found = await runs.of(experiment);
     if (found.length !== 1) throw new Error(`${found.length} runs of ${experiment}`);
     check(found[0]!, weightsSha256);
     jobs += 1;
-    await define(`retrained-${jobs}`);
+    await define(`triggered-${jobs}`);
     waiting = 0;
     age = 0;
   };
   return {
-    name: "retraining",
+    name: "triggers",
     weight: 0,
     extra(random, id) {
       if (random() > 0.2) return undefined;
@@ -229,7 +229,7 @@ function retrainingLoad(
       const detail = { platform: "ringmaster", team: "default", monitor, windowEnd, severity: "critical" };
       const times = random() < 0.3 ? 2 : 1;
       return {
-        ...{ kind: "retraining by an event", id, repeatable: true },
+        ...{ kind: "trigger by an event", id, repeatable: true },
         async send() {
           const entry = { Source: "ringmaster", DetailType: "Drift Detected", Detail: JSON.stringify(detail) };
           await bus.send(new PutEventsCommand({ Entries: Array(times).fill(entry) }));

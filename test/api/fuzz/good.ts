@@ -22,11 +22,11 @@ export const goodValues: Readonly<Record<string, readonly (string | number)[]>> 
 
 const job = jobInput({ dataset: "steady" });
 
-const ruleNamed = (name: string) => ({
-  ...examples.retrainingRuleDefinition,
+const triggerNamed = (name: string) => ({
+  ...examples.triggerDefinition,
   name,
-  trigger: { type: "dataset", dataset: "steady" },
-  job,
+  on: { type: "dataset", dataset: "steady" },
+  start: { job },
 });
 
 /** Rules of every kind. */
@@ -181,9 +181,10 @@ export const goodBodies: Readonly<Record<string, readonly unknown[]>> = {
     },
     { name: "shop", target: { type: "dataset", dataset: "steady", baseline: 1 } },
   ],
-  createRetrainingRule: [ruleNamed("@fresh"), ruleNamed("nightly")],
-  replaceRetrainingRule: [ruleNamed("@rule")],
-  disableRetrainingRule: [{}, { reason: "in doubt" }],
+  createTrigger: [triggerNamed("@fresh"), triggerNamed("nightly")],
+  replaceTrigger: [triggerNamed("@trigger")],
+  receiveHook: [{}, { branch: "main" }],
+  disableTrigger: [{}, { reason: "in doubt" }],
   deprecateDatasetVersion: [{}, { reason: "old" }],
   pushPipeline: [
     { name: "@fresh", steps: { count: { api: { operation: "listStudies" } } } },

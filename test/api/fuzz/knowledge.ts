@@ -50,7 +50,7 @@ function bestFitting(things: readonly Thing[], names: readonly string[]): readon
   return most === 0 ? undefined : things.filter((thing) => known(thing) === most);
 }
 
-/** Finds the things in a response of either API: objects that name a run, a model, a version, a rule, a content. */
+/** Finds the things in a response of either API: objects that name a run, a model, a version, a trigger, a content. */
 export function thingsIn(answer: unknown, depth = 4): readonly Thing[] {
   if (answer === null || typeof answer !== "object" || depth === 0) return [];
   const members = answer as Readonly<Record<string, unknown>>;
@@ -63,14 +63,14 @@ export function thingsIn(answer: unknown, depth = 4): readonly Thing[] {
 }
 
 function ownThing(members: Readonly<Record<string, unknown>>): Thing {
-  const { name, trigger, latestVersion, digest, status } = members;
+  const { name, latestVersion, digest, status } = members;
   const thing: Record<string, unknown> = {};
   const names = ["runId", "experimentId", "model", "version", "sha256", "epoch", "run_id", "experiment_id", "model_id"];
   for (const key of names) {
     const value = members[key];
     if (typeof value === "string" || typeof value === "number") thing[key] = value;
   }
-  if (typeof name === "string" && trigger !== undefined) thing["rule"] = name;
+  if (typeof name === "string" && members["on"] !== undefined) thing["trigger"] = name;
   else if (typeof name === "string" && members["target"] !== undefined) thing["monitor"] = name;
   else if (typeof name === "string" && (members["definition"] ?? members["entities"]) !== undefined)
     thing["view"] = name;

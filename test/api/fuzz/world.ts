@@ -3,9 +3,9 @@ import type { Platform } from "../../../adapters/platform";
 import { setLifecycle } from "../../../api/services/experiment-lifecycle";
 import { takeInboxFile } from "../../../core/datasets/inbox/take-file";
 import { objectKeys } from "../../../core/object-keys";
-import { createRule } from "../../../core/retraining/lifecycle";
-import { ruleDefinitionSchema } from "../../../core/retraining/rule";
 import { checkpointFormat } from "../../../core/training/checkpoint/manifest";
+import { createTrigger } from "../../../core/triggers/lifecycle";
+import { triggerDefinitionSchema } from "../../../core/triggers/trigger";
 import { numerics, registerTestDataset, resultOf, runOf } from "../../support/fixtures";
 import { createMeasuredMonitor } from "../../support/measured-monitor";
 import { startStoredPipeline } from "../../support/stored-pipeline";
@@ -38,14 +38,14 @@ export async function furnish(platform: Platform, round: number): Promise<readon
   await registerTestDataset(platform, "steady", 100 + round);
   const dataset = `data-${round}`;
   const draft = await registerTestDataset(platform, dataset);
-  const rule = `rule-${round}`;
-  const [template] = goodBodies["createRetrainingRule"] as readonly object[];
-  await createRule(platform, ruleDefinitionSchema.parse({ ...template, name: rule }), { by: "test" });
+  const trigger = `trigger-${round}`;
+  const [template] = goodBodies["createTrigger"] as readonly object[];
+  await createTrigger(platform, triggerDefinitionSchema.parse({ ...template, name: trigger }), { by: "test" });
   const monitor = await createMeasuredMonitor(platform, `monitor-${round}`, dataset);
   await createStoredView(platform, `view-${round}`);
   return [
     { dataset, datasetVersion: 1, draft },
-    { rule },
+    { trigger },
     { monitor, window: 1 },
     { view: `view-${round}` },
     await startStoredPipeline(platform, `pipeline-${round}`),

@@ -1,4 +1,4 @@
-import { ruleDefinitionSchema } from "../../../core/retraining/rule";
+import { triggerDefinitionSchema } from "../../../core/triggers/trigger";
 import { useTestApp } from "../../support/app";
 import { jobInput } from "../../support/fixtures";
 
@@ -139,10 +139,10 @@ describe("a version that was registered by MLflow's protocol", () => {
       await mlflow("POST", "model-versions/create", { name: each, source: "s3://bucket/elsewhere" });
     }
     const at = "2026-01-01T00:00:00.000Z";
-    const rule = ruleDefinitionSchema.parse({
+    const trigger = triggerDefinitionSchema.parse({
       name: "nightly",
-      trigger: { type: "dataset", dataset: "digits" },
-      job: jobInput({ dataset: "digits", registerAs: "ruled" }),
+      on: { type: "dataset", dataset: "digits" },
+      start: { job: jobInput({ dataset: "digits", registerAs: "ruled" }) },
     });
     const begun = {
       team: "default",
@@ -153,9 +153,9 @@ describe("a version that was registered by MLflow's protocol", () => {
       createdAt: at,
       updatedAt: at,
     };
-    expect(await platform.retraining.save({ ...rule, ...begun }, undefined)).toBe(true);
+    expect(await platform.triggers.save({ ...trigger, ...begun }, undefined)).toBe(true);
     const ruled = await rename("ruled");
-    expect([ruled.status, ruled.body.message]).toEqual([409, expect.stringContaining('rule "nightly"')]);
+    expect([ruled.status, ruled.body.message]).toEqual([409, expect.stringContaining('trigger "nightly"')]);
     expect((await rename("named")).status).toBe(200);
   });
 

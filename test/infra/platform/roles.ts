@@ -156,17 +156,17 @@ describe("the deployed roles", () => {
     ]);
   });
 
-  it("retraining's schedules may call one function, or send to its queue", () => {
-    const { rights, trust } = roles.get("RetrainingRole")!;
+  it("schedules of triggers may call one function, or send to its queue", () => {
+    const { rights, trust } = roles.get("TriggersRole")!;
     expect(trust).toEqual(["scheduler.amazonaws.com"]);
     expect(rights.map((right) => right.split(" ")[0])).toEqual(["lambda:InvokeFunction", "sqs:SendMessage"]);
-    expect(rights[0]).toContain("retrain");
+    expect(rights[0]).toContain("firetriggers");
   });
 
   it("are exactly these", () => {
     const known = [
       ...functions.map(({ name }) => `${idOf(name)}role`),
-      ...["TrainerRole", "TrainerExecutionRole", "RunRole", "TrainingRunRole", "RetrainingRole"],
+      ...["TrainerRole", "TrainerExecutionRole", "RunRole", "TrainingRunRole", "TriggersRole"],
       // AWS's own agents: ECS's on the instances, flow logs, API Gateway's log, and CDK's, which empties the default
       // security group.
       ...["InstancesRole", "NetworkVpcFlowIAMRole", "ApiCloudWatchRole"],

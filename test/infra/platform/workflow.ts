@@ -5,8 +5,8 @@ import { Match } from "aws-cdk-lib/assertions";
 import { WorkflowStack } from "../../../infra/stacks/workflow-stack";
 import { matchesPattern, parsePattern } from "../../../local/events/pattern";
 import { functions } from "../../../platform/functions";
-import { parseDriftAlarmName } from "../../../platform/retraining";
 import { rules } from "../../../platform/rules";
+import { parseDriftAlarmName } from "../../../platform/triggers";
 import { localWorld } from "../../../stack/settings";
 import { stateMachineText } from "../../../state-machines/definition";
 import { textOf } from "../policies";
@@ -252,8 +252,8 @@ it("one statement lets the platform's rules, and no others, send undelivered eve
 
 describe("the schedules of rules", () => {
   it("have a group, a queue for undelivered firings, and a role that only the group may use", () => {
-    triggers().hasResourceProperties("AWS::Scheduler::ScheduleGroup", { Name: "ringmaster-retraining" });
-    triggers().hasResourceProperties("AWS::SQS::Queue", { QueueName: "ringmaster-retraining-undelivered" });
+    triggers().hasResourceProperties("AWS::Scheduler::ScheduleGroup", { Name: "ringmaster-triggers" });
+    triggers().hasResourceProperties("AWS::SQS::Queue", { QueueName: "ringmaster-triggers-undelivered" });
     triggers().hasResourceProperties("AWS::IAM::Role", {
       AssumeRolePolicyDocument: Match.objectLike({
         Statement: [

@@ -252,7 +252,7 @@ function batchRequest(endpoint: string, operation: string): PortRequest {
 }
 
 function schedulerRequests(endpoint: string): readonly PortRequest[] {
-  const { scheduleGroup, scheduleRoleArn, functionArn } = localConfig().retraining;
+  const { scheduleGroup, scheduleRoleArn, functionArn } = localConfig().triggers;
   const body = {
     ...{ GroupName: scheduleGroup, ScheduleExpression: "rate(1 minutes)", FlexibleTimeWindow: { Mode: "OFF" } },
     Target: { Arn: functionArn, RoleArn: scheduleRoleArn },

@@ -1,3 +1,9 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { quoteText } from "../../../adapters/duckdb/session";
+import { withDuckDb } from "../../../adapters/duckdb/workspace";
+import { encodeSplitIndex } from "../../../core/datasets/split-index";
+import { sha256 } from "../../../core/digest";
 import type { FeatureManifest } from "../../../core/features/shapes";
 import { objectKeys } from "../../../core/object-keys";
 import type { ObjectStore } from "../../../core/ports";
@@ -72,4 +78,30 @@ export async function storeTask(
 
 export async function readResult(store: ObjectStore, runId: string): Promise<TrainingResult> {
   return JSON.parse(Buffer.from(await store.get(objectKeys.trainingResult(runId))).toString()) as TrainingResult;
+}
+
+/** The dataset version of a container's tasks: forty test rows, as the features have, and ten of each other split. */
+export async function storeDataset(store: ObjectStore) {
+  const shard = await withDuckDb(async (session) => {
+    const file = path.join(session.directory, "rows.parquet");
+    await session.run(`COPY (SELECT range AS x, 'a' AS y FROM range(60)) TO ${quoteText(file)} (FORMAT parquet)`);
+    return readFileSync(file);
+  });
+  const rows = (from: number, count: number) => Uint32Array.from({ length: count }, (_, at) => from + at);
+  const part = async (body: Uint8Array, count: number) => ({
+    ...(await store.putContent(body)),
+    rows: count,
+  });
+  const index = (from: number, count: number) => part(encodeSplitIndex(rows(from, count)), count);
+  const indexes = { train: await index(0, 10), validation: await index(10, 10), test: await index(20, 40) };
+  return {
+    ...{ name: "d", version: 1, digest: sha256("d"), schemaHash: sha256("s"), rowCount: 60, bytes: shard.length },
+    schema: [
+      { name: "x", type: "int" as const, role: "feature" as const },
+      { name: "y", type: "string" as const, role: "label" as const },
+    ],
+    shards: [await part(shard, 60)],
+    split: { seed: 1, fractions: { train: 0.2, validation: 0.2, test: 0.6 }, indexes },
+    createdAt: "2026-01-01T00:00:00.000Z",
+  };
 }

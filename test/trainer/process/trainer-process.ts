@@ -46,8 +46,8 @@ export class TrainerProcess {
       },
     });
     createInterface({ input: this.child.stdout! }).on("line", (line) => {
-      // A container with several workers adds lines of its own.
-      if (line.startsWith("[worker ")) this.errors.push(line);
+      // A container with several workers, or a command, adds lines of its own.
+      if (!line.startsWith("{")) this.errors.push(line);
       else this.lines.push(JSON.parse(line) as LogLine);
     });
     createInterface({ input: this.child.stderr! }).on("line", (line) => this.errors.push(line));

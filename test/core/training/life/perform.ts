@@ -1,3 +1,4 @@
+import type { DatasetRepository } from "../../../../core/datasets/repository";
 import { recordGate } from "../../../../core/registry/transitions";
 import { beginStep, finishStep, outputOf } from "../../../../core/runs/step";
 import { trainingKind } from "../../../../core/runs/training-task";
@@ -11,6 +12,7 @@ export const runId = "run-a";
 /** There is one run only, and so no training to reuse. */
 const refuse = () => Promise.reject(new Error("no metrics are to be copied"));
 const noMetrics = { summaries: refuse, readAfter: refuse, append: refuse };
+const noDatasets = {} as DatasetRepository;
 
 /** Executes the functions of `lambdas/` with the same calls of core. The steps around training are short. */
 export async function perform(ports: Ports, { state, token, conclusion, error }: Invocation): Promise<void> {
@@ -20,7 +22,7 @@ export async function perform(ports: Ports, { state, token, conclusion, error }:
       await beginStep(ports, runId, "ValidateDataset");
       return;
     case "LaunchTraining":
-      await beginTraining({ ...ports, metrics: noMetrics }, runId, token!);
+      await beginTraining({ ...ports, metrics: noMetrics, datasets: noDatasets }, runId, token!);
       return;
     case "Register": {
       const details = await beginStep(ports, runId, "Register");
