@@ -125,6 +125,12 @@ export const rules: readonly RuleDefinition[] = [
     pattern: published([runEnded], { cause: { trigger: [{ exists: true }] } }),
   },
   {
+    name: "pipeline-run-ended",
+    description: "A run of a pipeline has ended: fire the triggers that wait for it.",
+    target: "fire-triggers",
+    pattern: published([pipelineEnded]),
+  },
+  {
     name: "drift-alarm",
     description: "A drift alarm went off: fire the triggers that wait for its monitor.",
     target: "fire-triggers",

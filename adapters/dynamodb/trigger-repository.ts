@@ -138,6 +138,7 @@ export function createTriggerIndex(table: Table): TriggerIndex {
 function subjectOf({ on }: Trigger): string {
   if (on.type === "dataset") return on.dataset;
   if (on.type === "model") return on.model;
+  if (on.type === "pipeline") return on.pipeline;
   return on.type === "drift" ? on.monitor : "-";
 }
 

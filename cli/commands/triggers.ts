@@ -26,7 +26,7 @@ interface TriggerOptions extends JobOptions {
 const triggerFile = z.looseObject({
   name: z.string().optional(),
   on: z.looseObject({ type: z.string() }).optional(),
-  start: z.looseObject({ job: z.string().optional() }).optional(),
+  start: z.looseObject({ job: z.string().optional(), pipeline: z.string().optional() }).optional(),
 });
 
 export function addTriggerCommands(program: Command): void {
@@ -39,7 +39,7 @@ export function addTriggerCommands(program: Command): void {
       .option("-f, --file <file>", "trigger file; its start.job is the path of a job file")
       .option(
         "--on <source>",
-        'dataset:NAME, drift:MONITOR[:SEVERITY], model:NAME[:STAGE or ALIAS], webhook, "rate(1 day)", "cron(0 3 * * ? *)", "at(2030-01-31T03:00:00)"',
+        'dataset:NAME, drift:MONITOR[:SEVERITY], model:NAME[:STAGE or ALIAS], pipeline:NAME[:STATUS], webhook, "rate(1 day)", "cron(0 3 * * ? *)", "at(2030-01-31T03:00:00)"',
       )
       .option("--job <file>", "the job file; its dataset must not name a version")
       .option("--name <name>", "name of the trigger")
@@ -127,21 +127,13 @@ async function createTrigger(options: TriggerOptions, command: Command): Promise
   const file = options.file === undefined ? {} : readTriggerFile(options.file);
   const on = options.on === undefined ? file.on : sourceOf(options.on, options.timeZone);
   if (on === undefined) throw missing("on", "must be given: use --on, or `on` in the trigger file");
-  const jobFile =
-    options.job ?? (file.start?.job === undefined ? undefined : resolve(dirname(options.file!), file.start.job));
-  if (jobFile === undefined) throw missing("start.job", "must be given: use --job, or `start.job` in the trigger file");
-  if (readJobFile(jobFile, options.set).dataSource !== undefined) {
-    const rule =
-      "must be left out of a trigger's job, whose runs read versions that exist; push the data with `ringmaster datasets push`";
-    throw missing("data_source", rule);
-  }
-  const { job, code } = await prepareJob(jobFile, options, () => contextOf(command).client);
+  const { start, usualName } = await startOf(file, options, command);
   const { client, json } = contextOf(command);
-  const subject = on["dataset"] ?? on["monitor"] ?? on["model"];
-  const name = options.name ?? file.name ?? (subject === undefined ? `${job.experiment}-${on.type}` : `on-${subject}`);
+  const subject = on["dataset"] ?? on["monitor"] ?? on["model"] ?? on["pipeline"];
+  const name = options.name ?? file.name ?? (subject === undefined ? `${usualName}-${on.type}` : `on-${subject}`);
   const { concurrency = file["concurrency"], cooldown = file["cooldownMinutes"] } = options;
   const body = {
-    ...{ ...file, name, on, start: { ...file.start, job, code } },
+    ...{ ...file, name, on, start },
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(cooldown === undefined ? {} : { cooldownMinutes: cooldown }),
   } as TriggerDefinitionInput;
@@ -157,6 +149,21 @@ async function createTrigger(options: TriggerOptions, command: Command): Promise
   process.stdout.write(`trigger ${trigger.name} ${word}: ${describeSource(trigger.on)}, ${describeStart(trigger)}\n`);
   if (secret !== undefined)
     process.stdout.write(`secret ${secret} (shown once)\npost to /api/v1/hooks/${trigger.team}/${trigger.name}\n`);
+}
+
+async function startOf(file: z.output<typeof triggerFile>, options: TriggerOptions, command: Command) {
+  const { start = {} } = file;
+  if (start.pipeline !== undefined) return { start, usualName: start.pipeline };
+  const jobFile = options.job ?? (start.job === undefined ? undefined : resolve(dirname(options.file!), start.job));
+  if (jobFile === undefined)
+    throw missing("start.job", "must be given: use --job, or `start.job` or `start.pipeline` in the trigger file");
+  if (readJobFile(jobFile, options.set).dataSource !== undefined) {
+    const rule =
+      "must be left out of a trigger's job, whose runs read versions that exist; push the data with `ringmaster datasets push`";
+    throw missing("data_source", rule);
+  }
+  const { job, code } = await prepareJob(jobFile, options, () => contextOf(command).client);
+  return { start: { ...start, job, code }, usualName: job.experiment };
 }
 
 const missing = (path: string, rule: string) =>
@@ -180,7 +187,10 @@ function sourceOf(
   if (text.includes("("))
     return { type: "schedule", expression: text, ...(timeZone === undefined ? {} : { timeZone }) };
   const [type = "", subject, detail] = text.split(":");
-  const [key, more] = { dataset: ["dataset"], drift: ["monitor", "severity"], model: ["model", "to"] }[type] ?? [];
+  const [key, more] =
+    { dataset: ["dataset"], drift: ["monitor", "severity"], model: ["model", "to"], pipeline: ["pipeline", "status"] }[
+      type
+    ] ?? [];
   return {
     type,
     ...(key === undefined || subject === undefined ? {} : { [key]: subject }),
@@ -218,12 +228,14 @@ function describeSource(on: Trigger["on"]): string {
       return `drift of ${on.monitor}${on.severity === "critical" ? ", critical" : ""}`;
     case "model":
       return `${on.model} ${on.to}`;
+    case "pipeline":
+      return `${on.pipeline} ${on.status}`;
     case "webhook":
       return "webhook";
   }
 }
 
-const describeStart = ({ start }: Trigger): string => start.job.experiment;
+const describeStart = ({ start }: Trigger): string => start.job?.experiment ?? start.pipeline ?? "";
 
 function describeCause({ state, runId, failure, reason }: CauseRecord): string {
   if (state === "unchanged") return reason ?? `nothing was new: ${runId}`;

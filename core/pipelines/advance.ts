@@ -63,7 +63,7 @@ async function closeRun(
 
 /** The run stays in the list of open ones until its event was accepted, so that the sweep repeats a lost publication. */
 async function publishEnd({ pipelines, runEvents }: PipelineDependencies, run: PipelineRun): Promise<void> {
-  const { pipelineRunId, team, pipeline, status, endedAt } = run;
+  const { pipelineRunId, team, pipeline, status, endedAt, cause } = run;
   if (endedAt === undefined) return;
   await runEvents.publishPipelineEnded({
     id: `pipeline-ended-${pipelineRunId}`,
@@ -72,6 +72,7 @@ async function publishEnd({ pipelines, runEvents }: PipelineDependencies, run: P
     pipeline,
     pipelineRunId,
     status,
+    trigger: cause?.trigger,
   });
   await pipelines.delistRun(pipelineRunId);
 }

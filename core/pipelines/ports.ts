@@ -109,6 +109,8 @@ export interface PipelineEnded {
   readonly pipeline: string;
   readonly pipelineRunId: string;
   readonly status: PipelineRun["status"];
+  /** The trigger that started the run, if one did. */
+  readonly trigger?: string | undefined;
 }
 
 export interface PipelineEvents {

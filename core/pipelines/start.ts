@@ -20,12 +20,13 @@ import {
 } from "./ports";
 import type { PipelineRun, PipelineVersion } from "./records";
 
-type Ports = Omit<StepDependencies, "cancelTraining" | "cancelPipeline" | "submit" | "executions"> &
+/** The ports from which those of a pipeline are made. */
+export type PipelinePorts = Omit<StepDependencies, "cancelTraining" | "cancelPipeline" | "submit" | "executions"> &
   CancelDependencies &
   SubmitDependencies & { readonly executions: StepExecutions };
 
 /** Adds the ways in which a step starts and stops other runs. */
-export function pipelinePorts<P extends Ports>(ports: P): P & StepDependencies {
+export function pipelinePorts<P extends PipelinePorts>(ports: P): P & StepDependencies {
   /** Repeated cancellations meet a run that has ended. */
   const quietly = async (cancelled: Promise<unknown>): Promise<void> => {
     await cancelled.catch((error: unknown) => {

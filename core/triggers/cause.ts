@@ -23,6 +23,13 @@ const cause = z
       to: z.string(),
       revision: z.int(),
     }),
+    z.object({
+      type: z.literal("pipeline"),
+      at: instant,
+      pipeline: z.string(),
+      pipelineRunId: z.string(),
+      status: z.string(),
+    }),
     z.object({ type: z.literal("webhook"), at: instant, digest: sha256Digest, body: z.string() }),
     z.object({
       type: z.literal("manual"),
@@ -64,6 +71,8 @@ export function causeIdOf(cause: Cause): string {
       return `drift:${cause.monitor}@${cause.windowEnd}`;
     case "model":
       return `model:${cause.model}@${cause.version}#${cause.revision}`;
+    case "pipeline":
+      return `pipeline:${cause.pipelineRunId}`;
     case "webhook":
       return `webhook:${cause.digest.slice(0, 16)}`;
     case "manual":

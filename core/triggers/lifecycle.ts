@@ -3,7 +3,9 @@ import { inRounds, type Pause } from "../backoff";
 import { type DatasetRepository, parseDatasetReference, resolveDataset } from "../datasets/repository";
 import { digestOf } from "../digest";
 import { conflict, contended, InvalidInputError, notFound } from "../errors";
-import { type Clock, isoTime } from "../ports";
+import { readPlan } from "../pipelines/context";
+import { type PipelineRepository, pipelineNotFound } from "../pipelines/ports";
+import { type Clock, isoTime, type ObjectStore } from "../ports";
 import { checkJobAgainst, type DeploymentSettings, deploymentProblems } from "../training/job-checks";
 import type { TriggerRepository, TriggerSchedules } from "./ports";
 import type { Trigger, TriggerDefinition, TriggerState } from "./trigger";
@@ -19,6 +21,8 @@ const triggerExists = (name: string) =>
 export const triggerBusy = (name: string) => contended("TRIGGER_BUSY", `trigger ${name}`, { trigger: name });
 
 export interface TriggerDependencies {
+  readonly pipelines: Pick<PipelineRepository, "findVersion">;
+  readonly objects: Pick<ObjectStore, "getContent">;
   readonly config?: DeploymentSettings;
   readonly team: string;
   readonly triggers: TriggerRepository;
@@ -180,9 +184,23 @@ function hadSchedule({ trigger }: TriggerState): boolean {
 }
 
 async function assertJobFits(
-  { datasets, config }: TriggerDependencies,
-  { start: { job } }: TriggerDefinition,
+  { datasets, config, pipelines, objects }: TriggerDependencies,
+  { start }: TriggerDefinition,
 ): Promise<void> {
+  const { job, pipeline = "" } = start;
+  if (job === undefined) {
+    const version = await pipelines.findVersion(pipeline);
+    if (!version) throw pipelineNotFound(pipeline);
+    const { parameters } = await readPlan(objects, version);
+    const unknown = Object.keys(start.parameters).filter((each) => !Object.hasOwn(parameters, each));
+    const rule = `must be a parameter of ${pipeline}: ${Object.keys(parameters).join(", ") || "it has none"}`;
+    if (unknown.length > 0)
+      throw new InvalidInputError(
+        "the trigger",
+        unknown.map((each) => ({ path: `start.parameters.${each}`, rule })),
+      );
+    return;
+  }
   const { name } = parseDatasetReference(job.dataset);
   const { manifest } = await resolveDataset(datasets, name);
   const jobProblems = [...checkJobAgainst(manifest, job), ...deploymentProblems(job, config)];

@@ -1,18 +1,21 @@
 import { digestOf } from "../digest";
-import { hasCode, RingmasterError } from "../errors";
+import { RingmasterError } from "../errors";
 import type { Meter } from "../metering/metrics";
+import { type PipelinePorts, pipelinePorts, startPipelineRun } from "../pipelines/start";
 import type { Job } from "../runs/job";
 import { isOpen } from "../runs/run-states";
 import type { Run } from "../runs/shapes";
-import { type CancelDependencies, cancelRun } from "../training/close-run";
+import type { CancelDependencies } from "../training/close-run";
 import { findSubmitted, submitRun } from "../training/submit";
 import { type Cause, type CauseRecord, idempotencyKeyOf, runCauseOf } from "./cause";
 import { type EqualRunDependencies, findEqualRun, hasFailed, keyOfWork, nothingNew, workOf } from "./equal-run";
 import type { Trigger } from "./trigger";
 
-export interface StartDependencies extends EqualRunDependencies, Omit<CancelDependencies, keyof EqualRunDependencies> {
+export interface StartDependencies
+  extends EqualRunDependencies,
+    Omit<CancelDependencies & PipelinePorts, keyof EqualRunDependencies> {
   readonly runs: EqualRunDependencies["runs"] & CancelDependencies["runs"];
-  readonly executions: CancelDependencies["executions"];
+  readonly executions: PipelinePorts["executions"];
   readonly meter: Meter;
 }
 
@@ -22,6 +25,7 @@ export async function equalTo(
   { start }: Trigger,
   cause: Cause,
 ): Promise<{ readonly work?: string; readonly equal?: { readonly runId: string; readonly reason: string } }> {
+  if (start.job === undefined) return {};
   const job = jobFor(start.job, cause);
   try {
     const work = await workOf(dependencies, job);
@@ -39,11 +43,26 @@ export async function equalTo(
  */
 export async function startRun(
   dependencies: StartDependencies,
-  { name, start: { job, code }, authors }: Trigger,
+  { name, start, authors }: Trigger,
   { id, cause, work }: CauseRecord,
 ): Promise<{ readonly runId: string; readonly unchanged?: string }> {
   const { team } = dependencies;
   const runCause = runCauseOf(name, cause);
+  const actor = cause.type === "manual" ? cause.by : `trigger ${name}`;
+  const submitters = submittersOf(authors, cause);
+  const { job, code, pipeline = "" } = start;
+  if (job === undefined) {
+    const parameters = withCause(start.parameters, cause) as Record<string, unknown>;
+    const request = {
+      pipeline,
+      parameters,
+      idempotencyKey: idempotencyKeyOf(name, id),
+      actor,
+      submitters,
+      cause: runCause,
+    };
+    return { runId: (await startPipelineRun(pipelinePorts(dependencies), request)).pipelineRunId };
+  }
   const isOwn = (run: Run): boolean => run.cause?.trigger === name && run.cause.id === id;
   for (let nth = 0; ; nth += 1) {
     const idempotencyKey = work === undefined ? idempotencyKeyOf(name, id) : keyOfWork(work, nth);
@@ -58,24 +77,38 @@ export async function startRun(
         job: jobFor(job, cause),
         code,
         noCache: false,
-        actor: cause.type === "manual" ? cause.by : `trigger ${name}`,
-        submitters: submittersOf(authors, cause),
+        ...{ actor, submitters },
         cause: runCause,
       }));
     return isOwn(run) ? { runId: run.runId } : { runId: run.runId, unchanged: await nothingNew(dependencies, run) };
   }
 }
 
-export async function isOpenRun({ runs }: StartDependencies, runId: string): Promise<boolean> {
+const isOfPipeline = (runId: string): boolean => runId.startsWith("prun-");
+
+/** Puts fields of the cause into the texts of parameters. A text that is one field becomes its value. */
+function withCause(value: unknown, cause: Cause): unknown {
+  const field = (name: string): unknown => (Object.hasOwn(cause, name) ? cause[name as keyof Cause] : "");
+  if (typeof value === "string") {
+    const [, whole] = /^\$\{cause\.(\w+)\}$/.exec(value) ?? [];
+    if (whole !== undefined) return field(whole);
+    return value.replaceAll(/\$\{cause\.(\w+)\}/g, (_, name: string) => String(field(name)));
+  }
+  if (Array.isArray(value)) return value.map((each) => withCause(each, cause));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withCause(inner, cause)]));
+}
+
+export async function isOpenRun({ runs, pipelines }: StartDependencies, runId: string): Promise<boolean> {
+  if (isOfPipeline(runId)) return (await pipelines.findRun(runId))?.status === "running";
   const run = await runs.find(runId);
   return run !== undefined && (isOpen(run.status) || run.status === "paused");
 }
 
 /** Cancels a run that has not ended. Idempotent. */
 export async function cancelOpen(dependencies: StartDependencies, runId: string, actor: string): Promise<void> {
-  await cancelRun(dependencies, runId, actor).catch((error: unknown) => {
-    if (!hasCode(error, "RUN_ALREADY_ENDED", "RUN_NOT_FOUND")) throw error;
-  });
+  const { cancelTraining, cancelPipeline } = pipelinePorts(dependencies);
+  await (isOfPipeline(runId) ? cancelPipeline : cancelTraining)(runId, actor);
 }
 
 /** Returns the trigger's authors and the person who fired it; `undefined` if one of them is not known. */

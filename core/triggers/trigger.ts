@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { severities } from "../drift/shapes";
 import { jobSchema } from "../runs/job";
-import { type CodeReference, codeReference, job } from "../runs/shapes";
+import { type CodeReference, job } from "../runs/shapes";
 import { ExpressionError, isTimeZone, nextFire, parseExpression } from "../schedules/expression";
 import { count, type DeepReadonly, instant, type Shape } from "../shapes";
 
@@ -56,6 +56,12 @@ export const triggerSource = z.discriminatedUnion("type", [
     model: z.string().min(1).max(250),
     to: z.string().min(1).max(250).default("production"),
   }),
+  /** A run of the pipeline that ends with this status. */
+  z.strictObject({
+    type: z.literal("pipeline"),
+    pipeline: name,
+    status: z.enum(["succeeded", "failed", "cancelled"]).default("succeeded"),
+  }),
   /** A signed request to `/hooks/{team}/{trigger}`. */
   z.strictObject({ type: z.literal("webhook") }),
 ]);
@@ -69,6 +75,16 @@ const code = z.strictObject({
   diffSha256: digest.optional(),
   moduleSha256: digest.optional(),
 } satisfies Record<keyof CodeReference, z.ZodType>);
+
+const startOf = <Schema extends z.ZodType>(job: Schema) =>
+  z.strictObject({
+    job: job.optional(),
+    /** Origin of the job. The job itself names the bundle of a user's module. */
+    code: code.default({}),
+    pipeline: name.optional(),
+    /** Values of the pipeline's parameters. `${cause.FIELD}` in a text is a field of the cause. */
+    parameters: z.record(z.string(), z.unknown()).default({}),
+  });
 
 const settings = {
   concurrency: z.enum(["queue", "skip", "replace", "allow"]).default("queue").meta({
@@ -93,17 +109,17 @@ export const triggerDefinitionOf = (job: typeof jobSchema) =>
     .strictObject({
       name: triggerNameSchema,
       on: triggerSource,
-      start: z.strictObject({
-        job,
-        /** Origin of the job. The job itself names the bundle of a user's module. */
-        code: code.default({}),
-      }),
+      start: startOf(job).refine(
+        ({ job, pipeline }) => (job === undefined) !== (pipeline === undefined),
+        "must have either job or pipeline",
+      ),
       ...settings,
       /** A cause within this time after the last start waits. */
       cooldownMinutes: z.int().min(0).max(525_600).optional().meta({ description: "Default: 60 for drift, else 0." }),
       enabled,
     })
     .superRefine(({ on, start }, context) => {
+      if (start.job === undefined) return;
       const [dataset, version] = start.job.dataset.split("@");
       if (version !== undefined && version !== "latest") {
         const message = `must not name a version, because a trigger trains on the newest version when it fires; write ${dataset} or ${dataset}@latest`;
@@ -135,7 +151,7 @@ export const trigger = z
   .object({
     name: z.string(),
     on,
-    start: z.object({ job, code: codeReference }),
+    start: startOf(job),
     ...settings,
     cooldownMinutes: count,
     team: z.string(),

@@ -1,6 +1,7 @@
 import type { EventBridgeEvent } from "aws-lambda";
 import { teamNamePattern } from "../../core/access/principals";
 import { type Severity, severities } from "../../core/drift/shapes";
+import type { PipelineEnded } from "../../core/pipelines/ports";
 import type { ModelEvent } from "../../core/registry/outbox";
 import type { RunEnded } from "../../core/training/run-ended";
 import type { ScheduleInput } from "../../core/triggers/ports";
@@ -32,6 +33,7 @@ export type TriggerEvent =
   | EventBridgeEvent<"CloudWatch Alarm State Change", AlarmStateChange>
   | EventBridgeEvent<"Model Version Changed", ModelEvent>
   | EventBridgeEvent<"Training Run Ended", RunEnded>
+  | EventBridgeEvent<"Pipeline Run Ended", PipelineEnded>
   | EventBridgeEvent<"Scheduled Event", unknown>
   | ScheduleInput;
 
@@ -56,6 +58,16 @@ export type Happening =
       readonly revision: number;
       /** The stage or alias that the version got. */
       readonly to: string;
+    }
+  | {
+      readonly type: "pipeline";
+      readonly team: string;
+      readonly at: string;
+      readonly pipeline: string;
+      readonly pipelineRunId: string;
+      readonly status: string;
+      /** The trigger that started the run. */
+      readonly trigger?: string;
     }
   /** A run of the trigger has ended. */
   | { readonly type: "ended"; readonly team: string; readonly trigger: string }
@@ -106,6 +118,10 @@ export function readEvent(event: TriggerEvent, own: { readonly bucket: string; r
     case "Training Run Ended": {
       const { team, cause, runId } = event.detail;
       return cause ? checked({ type: "ended", team, trigger: cause.trigger }) : none(`${runId} has no trigger`);
+    }
+    case "Pipeline Run Ended": {
+      const { team, at, pipeline, pipelineRunId, status, trigger } = event.detail;
+      return checked({ type: "pipeline", team, at, pipeline, pipelineRunId, status, ...(trigger ? { trigger } : {}) });
     }
     default:
       return none(

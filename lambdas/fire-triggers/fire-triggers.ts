@@ -114,6 +114,7 @@ export function createTriggerHandler(deployment: TriggerPorts, logger: Logger, r
       await fireWaiting(team, happening.trigger);
       return [];
     }
+    if (happening.type === "pipeline" && happening.trigger !== undefined) await fireWaiting(team, happening.trigger);
     const causes = await causesOf(team, happening);
     const results = await Promise.allSettled(causes.map(([trigger, cause]) => fire(team, trigger, cause)));
     const records: CauseRecord[] = [];
@@ -172,6 +173,11 @@ async function causesOf(
         cause.monitor,
         (on) => severities.indexOf(cause.severity) >= severities.indexOf(on.severity),
       );
+      return names.map((name) => [name, cause]);
+    }
+    case "pipeline": {
+      const { team: _, trigger: __, ...cause } = happening;
+      const names = await accepting("pipeline", cause.pipeline, ({ status }) => status === cause.status);
       return names.map((name) => [name, cause]);
     }
     case "model": {

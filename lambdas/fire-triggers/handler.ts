@@ -3,6 +3,7 @@ import { trainingJobs } from "../../adapters/batch/training-jobs";
 import { meter } from "../../adapters/cloudwatch/emf-meter";
 import { datasets } from "../../adapters/dynamodb/dataset-repository";
 import { registryReads } from "../../adapters/dynamodb/model-repository";
+import { pipelines } from "../../adapters/dynamodb/pipeline-repository";
 import { stepCache } from "../../adapters/dynamodb/step-cache";
 import { triggerIndex, triggers } from "../../adapters/dynamodb/trigger-repository";
 import { platformEvents } from "../../adapters/eventbridge/platform-events";
@@ -33,6 +34,7 @@ export const handler = functionHandler(
       registry: registryReads(),
       objects: teamObjects("read", "write"),
       triggers: triggers("read", "write"),
+      pipelines: pipelines("read", "write"),
     },
   },
   async (ports, event: TriggerEvent) => {

@@ -305,6 +305,53 @@ describe("triggers", () => {
     await stack.json(["triggers", "delete", "hook"]);
   });
 
+  it("a pipeline's run starts another pipeline once, with values of its cause", async () => {
+    const [x, y] = [(text: string) => `\${${text}}`, JSON.stringify];
+    const pipeline = (name: string, parameter: string) => {
+      const steps = { count: { api: { operation: "listStudies" }, when: x(`parameters.${parameter} != ''`) } };
+      return stack.file(
+        `${name}.yaml`,
+        y({ name, parameters: { [parameter]: { type: "string", default: "-" } }, steps }),
+      );
+    };
+    await stack.json(["pipelines", "push", pipeline("second", "source")]);
+    const parameters = { source: x("cause.pipelineRunId") };
+    const file = stack.file(
+      "chain.yaml",
+      y({ name: "chain", on: { type: "pipeline", pipeline: "first" }, start: { pipeline: "second", parameters } }),
+    );
+    await stack.json(["triggers", "create", "-f", file]);
+    const { run } = await stack.json<{ run: { pipelineRunId: string } }>([
+      "pipelines",
+      "run",
+      pipeline("first", "unused"),
+      "--wait",
+    ]);
+    const started = async () =>
+      (await stack.get<{ items: { parameters: object; createdBy: string }[] }>("/pipelines/runs?pipeline=second"))
+        .items;
+    await until("the second pipeline's run", async () => ((await started()).length > 0 ? true : undefined));
+    const detail = {
+      platform: "ringmaster",
+      team: "default",
+      pipeline: "first",
+      pipelineRunId: run.pipelineRunId,
+      status: "succeeded",
+      at: new Date().toISOString(),
+    };
+    await invoke({ "detail-type": "Pipeline Run Ended", detail });
+    expect(await started()).toMatchObject([{ parameters: { source: run.pipelineRunId }, createdBy: "trigger chain" }]);
+    const bad = stack.file(
+      "bad.yaml",
+      y({ name: "bad", on: { type: "webhook" }, start: { pipeline: "second", parameters: { sourc: 1 } } }),
+    );
+    const refused = await stack.run("triggers", "create", "-f", bad);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("must be a parameter of second: source"),
+    ]);
+  });
+
   it("promotes without a person under a policy that says so, but no version that a gate refuses", async () => {
     interface Toy {
       readonly model: { readonly production: number };

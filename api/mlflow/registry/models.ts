@@ -100,7 +100,7 @@ async function refuseTriggeredModel({ triggers }: Pick<Platform, "triggers">, mo
   for (let nextToken: string | undefined; ; ) {
     const page = await triggers.list({ limit: 100, nextToken });
     for (const { trigger } of page.items) {
-      if ((trigger.start.job.registerAs ?? trigger.start.job.experiment) !== model) continue;
+      if (!trigger.start.job || (trigger.start.job.registerAs ?? trigger.start.job.experiment) !== model) continue;
       throw modelNameFixed(model, `trigger ${JSON.stringify(trigger.name)} makes versions of it`);
     }
     nextToken = page.nextToken;

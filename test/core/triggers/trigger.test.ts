@@ -24,7 +24,7 @@ describe("a trigger", () => {
       concurrency: "queue",
       enabled: true,
     });
-    expect(parsed.start.job.hyperparameters.epochs).toBe(5);
+    expect(parsed.start.job?.hyperparameters.epochs).toBe(5);
     const drift = triggerDefinitionSchema.parse(trigger({ on: { type: "drift", monitor: "inputs" } }));
     expect(drift.on).toEqual({ type: "drift", monitor: "inputs", severity: "warning" });
   });
