@@ -8,35 +8,8 @@ import { exitCodes, printJson, printTable } from "../output";
 import { preparePipeline } from "../pipeline-file";
 import { type JobOptions, withJobOptions } from "../submission";
 
-type Details = Awaited<ReturnType<ApiClient["call"]>> & PipelineRunDetails;
-interface PipelineRunDetails {
-  readonly run: {
-    readonly pipelineRunId: string;
-    readonly pipeline: string;
-    readonly version: number;
-    readonly status: string;
-    readonly createdAt: string;
-    readonly endedAt?: string | undefined;
-    readonly failure?: { readonly message: string; readonly step?: string | undefined } | undefined;
-  };
-  readonly steps: readonly StepSummary[];
-}
-interface StepSummary {
-  readonly name: string;
-  readonly kind: string;
-  readonly after: readonly string[];
-  readonly final: boolean;
-  readonly state?: StepView | undefined;
-}
-interface StepView {
-  readonly status: string;
-  readonly why?: string | undefined;
-  readonly startedAt: string;
-  readonly endedAt?: string | undefined;
-  readonly failure?: { readonly code: string; readonly message: string } | undefined;
-  readonly waitsFor?: { readonly id: string } | undefined;
-  readonly map?: { readonly total: number; readonly ended: number; readonly failed: number } | undefined;
-}
+type Details = Awaited<ReturnType<typeof detailsOf>>;
+type StepView = NonNullable<Details["steps"][number]["state"]>;
 
 interface RunOptions extends JobOptions {
   readonly param: readonly string[];
@@ -119,9 +92,9 @@ export function addPipelineCommands(program: Command): void {
     .alias("why")
     .description("show a run's steps with their states, and why each ran or reused an output")
     .handle(async ({ client, json }, pipelineRunId: string) => {
-      const details = await client.call("getPipelineRun", { params: { pipelineRunId } });
+      const details = await detailsOf(client, pipelineRunId);
       if (json) printJson(details);
-      else printRun(details as Details);
+      else printRun(details);
     });
 
   pipelines
@@ -145,7 +118,7 @@ export function addPipelineCommands(program: Command): void {
     .command("graph <run>")
     .description("print a run's graph for Mermaid")
     .handle(async ({ client, print }, pipelineRunId: string) => {
-      const { steps } = await client.call("getPipelineRun", { params: { pipelineRunId } });
+      const { steps } = await detailsOf(client, pipelineRunId);
       const lines = steps.flatMap(({ name, kind, after, state }) => [
         `  ${name}["${name}: ${kind}, ${state?.status ?? "not reached"}"]`,
         ...after.map((parent) => `  ${parent} --> ${name}`),
@@ -188,6 +161,9 @@ async function push(file: string, options: JobOptions, command: Command) {
   return contextOf(command).client.call("pushPipeline", { body: definition });
 }
 
+const detailsOf = (client: ApiClient, pipelineRunId: string) =>
+  client.call("getPipelineRun", { params: { pipelineRunId } });
+
 function parametersOf(options: readonly string[]): Record<string, unknown> {
   const entries = options.map((text): [string, unknown] => {
     const at = text.indexOf("=");
@@ -203,7 +179,7 @@ function parametersOf(options: readonly string[]): Record<string, unknown> {
 
 const pollMs = 500;
 
-async function watch(client: ApiClient, pipelineRunId: string, quiet: boolean): Promise<PipelineRunDetails> {
+async function watch(client: ApiClient, pipelineRunId: string, quiet: boolean): Promise<Details> {
   const printed = new Map<string, string>();
   for (;;) {
     const details = (await client.call("getPipelineRun", { params: { pipelineRunId } })) as Details;
@@ -218,13 +194,13 @@ async function watch(client: ApiClient, pipelineRunId: string, quiet: boolean): 
   }
 }
 
-function finish(details: PipelineRunDetails, json: boolean): void {
+function finish(details: Details, json: boolean): void {
   if (json) printJson(details);
   else printRun(details);
   if (details.run.status !== "succeeded") process.exitCode = exitCodes.failed;
 }
 
-function printRun({ run, steps }: PipelineRunDetails): void {
+function printRun({ run, steps }: Details): void {
   const { pipelineRunId, pipeline, version, status, failure } = run;
   process.stdout.write(
     `run ${pipelineRunId} of ${pipeline}@${version}: ${status}${failure ? ` (${failure.step === undefined ? "" : `${failure.step}: `}${failure.message})` : ""}\n\n`,
