@@ -88,7 +88,7 @@ const pure = [
   "trainer-container/reduction/",
   "trainer-container/sharding/",
 ];
-const purePackages = ["jsonata", "node:crypto", "node:zlib", "yaml", "zod"];
+const purePackages = ["croner", "jsonata", "node:crypto", "node:zlib", "yaml", "zod"];
 
 const isPure = (file) => pure.some((entry) => (entry.endsWith("/") ? file.startsWith(entry) : file === entry));
 

@@ -11,7 +11,7 @@ import { type Described, operationsOf } from "./requests";
 import { createWorld, furnish } from "./world";
 
 /** `RINGMASTER_FUZZ_REQUESTS=10000 RINGMASTER_FUZZ_SEED=7 npx jest test/api/fuzz` goes deeper, or elsewhere. */
-const requests = Number(process.env["RINGMASTER_FUZZ_REQUESTS"] ?? 300);
+const requests = Number(process.env["RINGMASTER_FUZZ_REQUESTS"] ?? 400);
 const seed = Number(process.env["RINGMASTER_FUZZ_SEED"] ?? 20_260_101);
 
 const document = JSON.parse(openApiText()) as OpenApiDocument;
