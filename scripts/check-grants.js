@@ -44,6 +44,13 @@ const allowedUnused = [
     reason: "The next attempt after a lost host, limits, spot notices of EC2, and executions that are stopped.",
   },
   {
+    functions: /^(fire-triggers|pipeline-step)$/,
+    grants:
+      /^(batch:(DescribeJobs|ListJobs|TerminateJob) .*|states:(SendTaskSuccess|SendTaskFailure|StopExecution|DescribeExecution) .*|events:PutEvents .*|dynamodb:ConditionCheckItem table\/Catalog)$/,
+    reason:
+      "Cancels a run that another cause replaces, or that a cancelled step waits for; the sweep looks at executions.",
+  },
+  {
     functions: /^continue-job$/,
     grants:
       /^(batch:(ListJobs|SubmitJob|TerminateJob) .*|dynamodb:(ConditionCheckItem table\/Catalog|Query table\/Catalog\/gsi1)|states:SendTaskFailure .*)$/,
