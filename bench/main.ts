@@ -10,6 +10,7 @@ import { benchKills } from "./kills/bench";
 import { benchLarge } from "./large/bench";
 import { benchModels } from "./models/bench";
 import { benchOnline } from "./online/bench";
+import { benchPipelines } from "./pipelines/bench";
 import { benchPowerLoss } from "./power-loss/bench";
 import { benchPromotions } from "./promotions/bench";
 import { benchScale } from "./scale/bench";
@@ -30,6 +31,7 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<void
   large: benchLarge,
   models: benchModels,
   online: benchOnline,
+  pipelines: benchPipelines,
   "power-loss": benchPowerLoss,
   promotions: benchPromotions,
   scale: benchScale,
