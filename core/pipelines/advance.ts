@@ -12,7 +12,7 @@ const startsAtOnce = 16;
  * at any number of concurrent calls: each change is a conditional write, and each start has the step's name.
  */
 export async function advance(dependencies: PipelineDependencies, id: string): Promise<void> {
-  const { pipelines, executions, team, clock, objects } = dependencies;
+  const { pipelines, clock, objects } = dependencies;
   const run = await pipelines.findRun(id);
   if (!run) return;
   if (run.status !== "running") return publishEnd(dependencies, run);
@@ -22,21 +22,12 @@ export async function advance(dependencies: PipelineDependencies, id: string): P
     if (now.status !== "running") return;
     const statuses = await pipelines.statuses(id);
     const { begin, skip, cancel, end } = decide(plan, now, statuses);
-    const created = (step: string, status: "running" | "skipped"): StepState => {
+    await eachLimited(skip, startsAtOnce, (step) => {
       const at = isoTime(clock);
-      return {
-        step,
-        status,
-        attempt: 1,
-        startedAt: at,
-        ...(status === "skipped" ? { endedAt: at, why: "a step before it was skipped" } : {}),
-      };
-    };
-    await eachLimited(skip, startsAtOnce, (step) => pipelines.createStep(id, created(step, "skipped")));
-    await eachLimited(begin, startsAtOnce, async (step) => {
-      await pipelines.createStep(id, created(step, "running"));
-      await executions.startStep(team, referenceOf(run, step));
+      const why = "a step before it was skipped";
+      return pipelines.createStep(id, { step, status: "skipped", attempt: 1, startedAt: at, endedAt: at, why });
     });
+    await eachLimited(begin, startsAtOnce, (step) => startStep(dependencies, referenceOf(run, step)));
     const reason = now.stopping?.failure.message ?? `a step failed, and the pipeline's onFailure is ${plan.onFailure}`;
     await eachLimited(cancel, startsAtOnce, async (step) =>
       cancelStep(dependencies, run, (await pipelines.findStep(referenceOf(run, step)))!, reason),
@@ -44,6 +35,16 @@ export async function advance(dependencies: PipelineDependencies, id: string): P
     if (end) return closeRun(dependencies, now, end);
     if (skip.length + cancel.length === 0) return;
   }
+}
+
+/** Creates the state of a step or an item, and starts its execution. Idempotent. */
+export async function startStep(
+  { pipelines, executions, team, clock }: PipelineDependencies,
+  reference: StepReference,
+): Promise<void> {
+  const { pipelineRunId, ...step } = reference;
+  await pipelines.createStep(pipelineRunId, { ...step, status: "running", attempt: 1, startedAt: isoTime(clock) });
+  await executions.startStep(team, reference);
 }
 
 async function closeRun(
@@ -104,7 +105,7 @@ async function cancelStep(
   await releaseLease(dependencies, reference, (await pipelines.findStep(reference))?.key);
 }
 
-/** Cancels the run that a step waits for. Its end is nobody's any more. */
+/** Cancels the run that a step waits for, and removes the wait. */
 export async function cancelAwaited(
   { pipelines, cancelTraining, cancelPipeline }: PipelineDependencies,
   { kind, id }: NonNullable<StepState["waitsFor"]>,

@@ -2,7 +2,7 @@ import { resolveDataset } from "../datasets/repository";
 import { eachLimited } from "../each-limited";
 import { RingmasterError } from "../errors";
 import { isoTime } from "../ports";
-import { isSameStep, releaseLease } from "./advance";
+import { isSameStep, releaseLease, startStep } from "./advance";
 import { contextOf, loadStep, type Step } from "./context";
 import { kindOf, pipelineLimits, type StepDefinition } from "./definition";
 import { endStep, type StepEnd } from "./end-step";
@@ -116,7 +116,7 @@ async function beginItems(
   items: unknown,
   concurrency: number,
 ): Promise<NextMove | StepEnd> {
-  const { pipelines, objects, executions, team, clock } = dependencies;
+  const { pipelines, objects } = dependencies;
   const { run, reference, state } = step;
   if (!Array.isArray(items))
     throw new ExpressionError(`forEach must give a list, not ${JSON.stringify(items)?.slice(0, 100)}`);
@@ -134,16 +134,9 @@ async function beginItems(
       state.attempt,
     );
   }
-  await eachLimited(Array(Math.min(first, items.length)).keys(), startsAtOnce, async (item) => {
-    await pipelines.createStep(run.pipelineRunId, {
-      step: reference.step,
-      item,
-      status: "running",
-      attempt: 1,
-      startedAt: isoTime(clock),
-    });
-    await executions.startStep(team, referenceOf(run, reference.step, item));
-  });
+  await eachLimited(Array(Math.min(first, items.length)).keys(), startsAtOnce, (item) =>
+    startStep(dependencies, referenceOf(run, reference.step, item)),
+  );
   return { next: "done" };
 }
 

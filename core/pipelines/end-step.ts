@@ -1,6 +1,6 @@
 import { mapLimited } from "../each-limited";
 import { isoTime } from "../ports";
-import { advance, cancelAwaited, isSameStep, itemsDone, releaseLease } from "./advance";
+import { advance, cancelAwaited, isSameStep, itemsDone, releaseLease, startStep } from "./advance";
 import { loadStep, readOutput, type Step, storeOutput } from "./context";
 import { isOfType, stepsOf } from "./plan";
 import type { PipelineDependencies } from "./ports";
@@ -118,7 +118,7 @@ async function continueItems(
   step: string,
   onFailure: string,
 ): Promise<StepEnd | undefined> {
-  const { pipelines, executions, team, objects, clock } = dependencies;
+  const { pipelines, objects } = dependencies;
   const whole = await pipelines.findStep({ pipelineRunId: id, step });
   if (whole?.status !== "running" || !whole.map) return undefined;
   const { total, next, ended, failed } = whole.map;
@@ -126,8 +126,7 @@ async function continueItems(
   if (!stops && next < total) {
     const item = await pipelines.claimItem(id, step);
     if (item < total) {
-      await pipelines.createStep(id, { step, item, status: "running", attempt: 1, startedAt: isoTime(clock) });
-      await executions.startStep(team, { pipelineRunId: id, step, item });
+      await startStep(dependencies, { pipelineRunId: id, step, item });
       return undefined;
     }
   }
